@@ -1,11 +1,14 @@
 //! Tests non-interference: a caller's answers do not depend on anything that it may not see.
-//! Two runs differ only in what a caller may not see, and in what others do there. The caller gets the same answers in both, byte for
-//! byte, on every route, tool and resource. The test sets all times, and what a wall clock measured is left out.
+//! Two runs differ only in items that the caller may not see, and in the actions of others there. The caller must get
+//! the same answers in both, byte for byte, from every route, tool and resource. The test sets all times, and
+//! wall-clock measurements are left out.
 //!
-//! What the statistics of words may tell is compared in two ways. With `statistics = own` the others write whatever they like. With
-//! `shared` they write the same words in another order, so that rarities and lengths are equal, and everything else must be.
+//! Word statistics are compared in two ways. With `statistics = own` the others write arbitrary texts. With `shared`
+//! they write the same words in another order, so rarities and lengths are equal, and everything else must be equal
+//! too.
 //!
-//! `BOWER_SOAK_STATE`, `BOWER_SOAK_SECONDS` and `BOWER_SOAK_SEED` make a soak of the short run: see `tools/soak/bounds.toml`.
+//! `BOWER_SOAK_STATE`, `BOWER_SOAK_SECONDS` and `BOWER_SOAK_SEED` turn the short run into a soak: see
+//! `tools/soak/bounds.toml`.
 
 mod acts;
 mod plan;
@@ -32,14 +35,14 @@ use requests::{Known, Request};
 
 /// Pairs of the short run.
 const SHORT: u64 = 24;
-/// Pairs that differed once: brv-curate refused, as an echo, what the store had returned to others.
+/// Seeds of pairs that once differed: brv-curate refused, as an echo, texts that the store had returned to others.
 const FOUND: [u64; 2] = [1_054, 1_057];
-/// Pairs that a soak writes down together.
+/// Pairs in one record of a soak.
 const TOGETHER: u64 = 20;
-/// Requests between the beginning and the last look at everything.
+/// Requests before the last phase, which sends each kind of request once.
 const REQUESTS: usize = 28;
 
-/// Vectors without a model: a word's letters say which of 64 numbers it raises.
+/// Embedder without a model: the letters of a word choose which of 64 numbers it raises.
 struct Letters;
 
 impl Embedder for Letters {
@@ -67,7 +70,7 @@ impl Embedder for Letters {
     }
 }
 
-/// A store in one of the two runs.
+/// The store and clock of one of the two runs.
 struct World {
     probe: Probe,
     now: Timestamp,
@@ -81,7 +84,8 @@ impl World {
         let settings = Settings {
             model: "none".into(),
             statistics: plan.statistics,
-            // Nothing happens by itself at a time that hangs on how much others write.
+            // Neither sweeps nor compactions run by themselves, because their times would depend on how much others
+            // write.
             sweep_hours: 0,
             compact_after: 1 << 30,
             time_zone: "UTC".into(),
@@ -104,8 +108,8 @@ impl World {
     }
 }
 
-/// One run: what the caller asked, and what it was answered. Where `asked` says what, that is asked again. The others act as with
-/// statistics of a kind.
+/// Runs the requests once, and returns them with their answers. With `asked` it repeats those requests. `acting`
+/// decides how the others write.
 fn run(
     plan: &Plan,
     acting: Statistics,
@@ -125,7 +129,7 @@ fn run(
         known.others.clone_from(&others.ids);
         let request = match asked {
             Some(asked) => asked[at].clone(),
-            // At first what fills the store, then whatever there is, and at last everything once.
+            // First requests that fill the store, then random ones, and last each kind once.
             None if at < 8 => Request::writes(random, plan),
             None if at < REQUESTS => all[random.below(all.len())].fill(random, plan, &known, folder),
             None => all[at - REQUESTS].fill(random, plan, &known, folder),
@@ -139,7 +143,7 @@ fn run(
     (requests, answers)
 }
 
-/// Where the answers of a pair differ; none where they do not.
+/// Returns the first difference between the answers of a pair; none if they are equal.
 fn difference(seed: u64, folder: &Path) -> Option<String> {
     let plan = Plan::new(seed);
     let (requests, first) = run(&plan, plan.statistics, folder, false, None);
@@ -148,7 +152,7 @@ fn difference(seed: u64, folder: &Path) -> Option<String> {
     Some(format!("{plan:?}\nrequest {at}: {:?}\n1: {}\n2: {}", requests[at], first[at], second[at]))
 }
 
-/// A folder with a few documents, the same for both runs.
+/// Creates a folder with a few documents, the same for both runs.
 fn documents() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     for (name, text) in [
@@ -197,11 +201,11 @@ fn others_change_no_answer() {
         let mut file = OpenOptions::new().create(true).append(true).open(&record).unwrap();
         file.write_all(format!("{line}\n").as_bytes()).unwrap();
     }
-    // What the soak looks at is the record; the status says the same.
+    // The soak reads the record; the exit status agrees with it.
     assert_eq!(found, 0, "pairs differ");
 }
 
-/// The pair of one seed, to look at what a soak found.
+/// Runs the pair of one seed, to inspect a finding of a soak.
 #[test]
 fn one_pair() {
     let Some(seed) = std::env::var("BOWER_BOUNDS_SEED").ok() else { return };
@@ -211,7 +215,7 @@ fn one_pair() {
     }
 }
 
-/// A route, a tool or a resource that nobody wrote a request for fails here, by name.
+/// Fails by name for a route, tool or resource without a request here.
 #[test]
 fn every_route_tool_and_resource_is_asked() {
     let folder = documents();
@@ -221,7 +225,7 @@ fn every_route_tool_and_resource_is_asked() {
     for request in Request::everything(&world.probe) {
         let _ = request.fill(random, &plan, &Known::default(), folder.path());
     }
-    // These tell nothing of items, or are refused to whoever is bound (`suite/serve/refused.rs`).
+    // These reveal nothing about items, or refuse callers with bounds (`suite/serve/refused.rs`).
     let beside = [
         "GET /health",
         "GET /ready",
@@ -238,7 +242,7 @@ fn every_route_tool_and_resource_is_asked() {
     }
 }
 
-/// What is shared is written down, and nothing is added without a change here.
+/// Checks that the documented list of shared statistics is complete; a change to it needs a change here.
 #[test]
 fn three_things_are_shared_and_named() {
     let page = include_str!("../../../docs/scopes.md");
@@ -254,7 +258,7 @@ fn three_things_are_shared_and_named() {
     );
 }
 
-/// The harness finds what it is there for: with shared statistics and other words, answers differ.
+/// Checks that the harness finds differences: with shared statistics and other words, answers differ.
 #[test]
 fn what_is_shared_is_seen() {
     let folder = documents();

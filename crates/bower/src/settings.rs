@@ -1,5 +1,6 @@
 //! Resolves the layers of the settings: built-in < config.toml < BOWER_* < --set.
-//! Every value remembers where it came from, and an unknown key or a bad value is an error that names its place, never ignored.
+//! Every value records the layer that it came from. An unknown key or a bad value is an error that names its location;
+//! it is never ignored.
 
 use bower_core::config::Settings;
 use serde::Serialize;
@@ -23,7 +24,7 @@ pub use table::known;
 /// The settings file inside the home.
 pub const FILE: &str = "config.toml";
 
-/// Where a value came from, weakest first.
+/// Source of a value, weakest first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// The engine's default.
@@ -53,30 +54,30 @@ impl Serialize for Origin {
     }
 }
 
-/// A setting's value after all layers.
+/// The value of a setting after all layers, with its source.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Chosen {
-    /// Its name.
+    /// Name of the setting.
     pub key: &'static str,
-    /// Its value.
     pub value: Value,
-    /// The strongest layer that named it.
+    /// The strongest layer that sets it.
     pub origin: Origin,
-    /// What it does.
+    /// One line that says what it does.
     pub meaning: &'static str,
 }
 
-/// The folder that holds everything, and who said so.
+/// The folder that holds everything, with the source of its path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Home {
-    /// The folder.
+    /// Path of the folder.
     pub path: PathBuf,
-    /// Who said so.
+    /// Source of the path.
     pub origin: Origin,
 }
 
 impl Home {
-    /// `--home`, else `BOWER_HOME`, else `.bowerbird` in the user's home folder.
+    /// Finds the home: `--home`, else `BOWER_HOME`, else `.bowerbird` in the user's home folder. A relative path is
+    /// made absolute.
     pub fn find(flag: Option<&Path>, variable: Option<&OsStr>, user: Option<PathBuf>) -> Result<Self> {
         let (path, origin) = match (flag, variable.filter(|value| !value.is_empty())) {
             (Some(path), _) => (path.to_path_buf(), Origin::Flag("--home")),
@@ -103,40 +104,40 @@ impl Home {
         Ok(Self { path, origin })
     }
 
-    /// The settings file.
+    /// Returns the path of the settings file.
     pub fn config(&self) -> PathBuf {
         self.path.join(FILE)
     }
 
-    /// Where models are kept.
+    /// Returns the default folder of the models.
     pub fn models(&self) -> PathBuf {
         self.path.join("models")
     }
 }
 
-/// The layers' raw material.
+/// Unparsed input of the layers.
 #[derive(Debug, Default)]
 pub struct Layers<'a> {
-    /// The settings file's place and text, where it exists.
+    /// Path and text of the settings file, if it exists.
     pub file: Option<(&'a Path, &'a str)>,
-    /// The environment: only names that begin with `BOWER_` are looked at.
+    /// Environment variables; only names that begin with `BOWER_` are read.
     pub environment: &'a [(OsString, OsString)],
-    /// What `--set` was given.
+    /// Arguments of `--set`.
     pub flags: &'a [String],
 }
 
-/// The settings and where each came from.
+/// The settings after all layers, with the source of each.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Resolved {
-    /// For the engine.
+    /// The settings in the engine's type.
     pub settings: Settings,
-    /// In the order of the table.
+    /// Each setting with its source, in the order of the table.
     pub chosen: Vec<Chosen>,
-    /// Names of earlier versions that some layer used, each with the present one.
+    /// Names of earlier versions that a layer used, each with the present name.
     pub renamed: Vec<(String, String)>,
 }
 
-/// Lays the layers over each other, the strongest last.
+/// Resolves the layers; a stronger one overrides the values of a weaker one.
 pub fn resolve(layers: &Layers<'_>) -> Result<Resolved> {
     let mut values: BTreeMap<&'static str, (Value, Origin)> = BTreeMap::new();
     let mut renamed = Vec::new();
@@ -186,7 +187,7 @@ pub fn resolve(layers: &Layers<'_>) -> Result<Resolved> {
     Ok(Resolved { renamed, ..assemble(values)? })
 }
 
-/// Gives the strongest values the engine's type.
+/// Converts the strongest values to the engine's type.
 fn assemble(mut values: BTreeMap<&'static str, (Value, Origin)>) -> Result<Resolved> {
     let broken =
         |why: serde_json::Error| Failure::internal(format!("settings and their table differ: {why}"));
@@ -228,9 +229,9 @@ fn assemble(mut values: BTreeMap<&'static str, (Value, Origin)>) -> Result<Resol
     Ok(Resolved { settings, chosen, renamed: Vec::new() })
 }
 
-/// The built-in values by key, tables' keys with their dots.
+/// Returns the built-in values by key; keys in tables have dots.
 fn defaults() -> serde_json::Result<BTreeMap<String, Value>> {
-    // By way of text, where a single-precision .3 is .3 and not the double nearest to it.
+    // Serialized as text first, so that an `f32` of .3 stays .3 instead of the nearest `f64`.
     let whole: Map<String, Value> = serde_json::from_str(&serde_json::to_string(&Settings::default())?)?;
     let mut flat = BTreeMap::new();
     for (key, value) in whole {
@@ -243,17 +244,17 @@ fn defaults() -> serde_json::Result<BTreeMap<String, Value>> {
     Ok(flat)
 }
 
-/// The file's text with one setting written into it; comments and order stay.
+/// Returns the file's text with one setting changed. Comments and order stay.
 pub fn set(path: &Path, text: &str, key: &str, value: &str) -> Result<String> {
     let knob = known(key).map_err(|why| Failure::usage(format!("config set {key}: unknown setting"), why))?;
     let value = typed(knob, value)
         .map_err(|why| Failure::usage(format!("config set {key}: {why}"), "bower config lists them all"))?;
-    // The name of an earlier version goes: two names of one setting would contradict each other.
+    // The setting's earlier name is removed, because two names of one setting could contradict each other.
     let without = knob.former.map(|former| edit::unset(path, text, former)).transpose()?.flatten();
     edit::set(path, without.as_deref().unwrap_or(text), knob, &value)
 }
 
-/// The file's text without a setting; none, if it was not there.
+/// Returns the file's text without a setting; none if the file does not contain it.
 pub fn unset(path: &Path, text: &str, key: &str) -> Result<Option<String>> {
     edit::unset(path, text, key.trim())
 }

@@ -1,4 +1,4 @@
-//! Holds what a running server shares, and how it is to be.
+//! Holds the state that all requests of a running server share, and its options.
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
@@ -18,46 +18,47 @@ use super::runs::Runs;
 use crate::failure::Result;
 use crate::service::Service;
 
-/// Requests that may wait for each kind of work: some seconds' worth of it.
+/// Maximum number of requests that wait for each kind of work: a few seconds of it.
 const MOST_WAITING: usize = 512;
-/// Memory that the bodies of all requests have together, in KiB.
+/// Memory for the bodies of all requests together, in KiB.
 pub(super) const BODIES_KIB: usize = 256 << 10;
-/// Memory that long answers have together until their clients have read them, in KiB.
+/// Memory for all long responses that their clients have not read yet, in KiB.
 pub(super) const ANSWERS_KIB: usize = 256 << 10;
 
-/// How a server is to be.
+/// Options of a server.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Where it listens.
+    /// Address to listen on.
     pub bind: IpAddr,
-    /// The port; 0 is any that is free.
+    /// Port to listen on; 0 picks a free one.
     pub port: u16,
-    /// Names beside the loopback's under which it may be asked for. Where it listens elsewhere and none is told, any is one.
+    /// Host names beside the loopback's that requests may name. A server that does not listen on the loopback accepts
+    /// any name while this is empty.
     pub hosts: Vec<String>,
-    /// Origins whose pages may ask.
+    /// Origins whose pages may send requests.
     pub origins: Vec<String>,
-    /// The longest body of a request, in bytes.
+    /// Longest body of a request, in bytes.
     pub body_bytes: usize,
-    /// How long a request may take until its answer begins.
+    /// Time that a request may take until its response begins.
     pub request_time: Duration,
-    /// How long what runs may take to finish when the server ends.
+    /// Time that running requests have to finish when the server ends.
     pub grace: Duration,
-    /// How much one caller may ask.
+    /// Limits for each caller.
     pub limits: limits::Rules,
-    /// How many connections there may be, and for how long.
+    /// Limits on the number of connections and their times.
     pub connections: connections::Rules,
-    /// How many streams there may be, and for how long.
+    /// Limits on the number of streams and their times.
     pub followers: followers::Rules,
-    /// How often memories are swept, pruned and consolidated; never where there is none.
+    /// Time between two runs that sweep, prune and consolidate memories; none disables them.
     pub prune_every: Option<Duration>,
 }
 
-/// What a running server shares.
+/// State that all requests of a running server share.
 #[derive(Debug)]
 pub struct App {
     pub(super) service: Arc<Service>,
     pub(super) options: Options,
-    /// Where models are kept.
+    /// Folder of the models.
     pub(super) models: PathBuf,
     pub(super) door: Door,
     pub(super) limits: Arc<Limits>,
@@ -70,19 +71,21 @@ pub struct App {
     pub(super) bodies: Arc<Semaphore>,
     /// Memory for long answers, in KiB.
     pub(super) answers: Arc<Semaphore>,
-    /// Something was asked since the store was last looked after.
+    /// Whether a request arrived since the last maintenance.
     pub(super) is_used: AtomicBool,
-    /// Whether the indexes were brought up to the store once: after an upgrade that reads texts in another way that takes a while.
+    /// Whether the indexes were brought up to date with the store once. After an upgrade that analyzes texts
+    /// differently, this takes a while.
     pub(super) is_settled: AtomicBool,
-    /// Something was written here: whoever follows need not wait.
+    /// Wakes the task that watches for changes after a write by this server, so that streams need not wait for its next
+    /// poll.
     pub(super) has_written: Notify,
-    /// The store's last change, for those who follow it.
+    /// The store's last change number, for streams of changes.
     pub(super) last_change: watch::Sender<u64>,
-    /// The server is about to end.
+    /// Becomes true when the server begins to end.
     pub(super) is_ending: watch::Sender<bool>,
 }
 
-/// Kinds of work that do not wait for each other.
+/// Concurrency limits of the kinds of work. One kind does not wait for another.
 #[derive(Debug)]
 pub(super) struct Gates {
     pub(super) read: ConcurrencyLimit,
@@ -94,20 +97,20 @@ pub(super) struct Gates {
 /// Kinds of work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Work {
-    /// Milliseconds, and nothing is written.
+    /// Takes milliseconds, and writes nothing.
     Read,
-    /// Milliseconds, and something is written.
+    /// Takes milliseconds, and writes.
     Write,
-    /// Goes through much of the store.
+    /// Reads much of the store.
     Long,
 }
 
-/// The other end of a connection.
+/// Address of the client of a connection.
 #[derive(Clone, Copy, Debug)]
 pub struct Peer(pub SocketAddr);
 
 impl App {
-    /// On a store; `models` is where models are kept.
+    /// Creates the state for a store; `models` is the folder of the models.
     pub(super) fn new(service: Arc<Service>, options: Options, models: PathBuf, door: Door) -> Result<Self> {
         let cores = std::thread::available_parallelism().map_or(2, std::num::NonZero::get).max(2);
         let last = service.engine().last_change()?;
@@ -120,13 +123,13 @@ impl App {
             followers: Arc::new(Followers::new(options.followers)),
             metrics: Metrics::default(),
             gates: Gates {
-                // A question uses two threads by itself: more at once would only share the same cores. One that waits for a
-                // language model must not keep all others waiting, though.
+                // A query uses two threads by itself, so more queries at once would only share the same cores. Yet one
+                // that waits for a language model must not block all others.
                 read: ConcurrencyLimit::new(2 * cores, MOST_WAITING),
-                // One writes, and the next makes its vector meanwhile.
+                // One writes while the next one computes its vector.
                 write: ConcurrencyLimit::new(2, MOST_WAITING),
                 long: ConcurrencyLimit::new(2, 32),
-                // One goes on as slowly as its client reads, so nobody else's work may wait for it.
+                // An export goes on as slowly as its client reads, so it must not block other work.
                 export: ConcurrencyLimit::new(4, 16),
             },
             runs: Runs::new(),
@@ -141,7 +144,7 @@ impl App {
         })
     }
 
-    /// Where work of a kind waits for its turn.
+    /// Returns the concurrency limit of a kind of work.
     pub(super) fn gate(&self, work: Work) -> &ConcurrencyLimit {
         match work {
             Work::Read => &self.gates.read,
@@ -150,7 +153,7 @@ impl App {
         }
     }
 
-    /// Notes that the store was used, and perhaps changed.
+    /// Records that the store was used, and perhaps changed.
     pub(super) fn touched(&self, work: Work) {
         self.is_used.store(true, Ordering::Relaxed);
         match work {
@@ -167,13 +170,13 @@ impl App {
 
 #[cfg(test)]
 impl App {
-    /// On a store without a model, that gives a request a second.
+    /// Creates the state for a store without a model; a request has one second.
     pub(super) fn sample(home: &std::path::Path) -> Arc<Self> {
         let settings = bower_core::config::Settings { model: "none".into(), ..Default::default() };
         Self::sample_of(Service::new(bower_core::Engine::open(home, settings, now()).unwrap()), home)
     }
 
-    /// On any store.
+    /// Creates the state for any service.
     pub(super) fn sample_of(service: Service, home: &std::path::Path) -> Arc<Self> {
         let bind = IpAddr::from([127, 0, 0, 1]);
         let serve = bower_core::config::Serve::default();

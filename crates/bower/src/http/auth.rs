@@ -1,7 +1,7 @@
 //! Authenticates callers, and decides what each may see and do.
-//! A server on the loopback for which no token was ever made serves this machine's own programs, and none of the pages that a browser on it
-//! shows; anything else needs a token. What a token reaches cannot be left by any argument: what a request does not name is filled in,
-//! and what it names outside is refused.
+//! While no token was ever made, a server on the loopback serves all programs of this machine, but no page that its
+//! browsers show. Any other caller needs a token.
+//! No argument reaches beyond a token's bounds: what a request leaves out is filled in, and a value outside is refused.
 
 use axum::http::{HeaderMap, StatusCode, header};
 use jiff::Timestamp;
@@ -14,22 +14,22 @@ use super::tokens::{Standing, Token, Tokens};
 use crate::failure::{Failure, Result};
 use crate::service::{Access, Bounds};
 
-/// Whom the limits count: a token, or an address where there is none.
+/// Identity that the limits count by: a token, or an address where there is no token.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Key {
-    /// A token, by its hash.
+    /// Hash of the token.
     Token(String),
-    /// An address, or the network of one (`place_of`).
+    /// An address, or its IPv6 network ([`place_of`]).
     Address(IpAddr),
 }
 
 impl Key {
-    /// The key of whoever shows no token.
+    /// Returns the key of a caller without a token.
     pub fn of(address: IpAddr) -> Self {
         Self::Address(place_of(address))
     }
 
-    /// Whether it stands for all programs of this machine together: what one of them does too often must not be the others' limit.
+    /// Whether the key covers all programs of this machine. A limit that one of them exceeds must not bind the others.
     pub fn is_everybody(&self) -> bool {
         match self {
             Self::Address(address) => address.is_loopback(),
@@ -38,7 +38,8 @@ impl Key {
     }
 }
 
-/// The address that counts: whoever has one of IPv6 mostly has the 2^64 of its network too.
+/// Returns the address that limits count by. An IPv6 address is reduced to its /64 network, because its holder usually
+/// has all of it.
 pub fn place_of(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(six) if !six.is_loopback() => {
@@ -49,20 +50,20 @@ pub fn place_of(address: IpAddr) -> IpAddr {
     }
 }
 
-/// Who asks.
+/// An authenticated caller.
 #[derive(Clone, Debug)]
 pub struct Caller {
-    /// For the log: the token's name, or `local`.
+    /// Name for the log: the token's name, or `local`.
     pub name: String,
-    /// For the limits.
+    /// Key for the limits.
     pub key: Key,
-    /// What it may see and do.
+    /// The caller's access and visibility.
     pub bounds: Bounds,
     folders: Vec<PathBuf>,
 }
 
 impl Caller {
-    /// A program of this machine, where no token was ever made.
+    /// Creates the caller for a program of this machine, while no token was ever made.
     pub(super) fn local(address: IpAddr) -> Self {
         Self {
             name: "local".into(),
@@ -72,7 +73,7 @@ impl Caller {
         }
     }
 
-    /// Whoever has a token with these bounds.
+    /// Creates a caller whose token has these bounds and folders.
     #[cfg(test)]
     pub(super) fn bound(bounds: Bounds, folders: Vec<PathBuf>) -> Self {
         Self { name: "bound".into(), key: Key::Token("00ff".into()), bounds, folders }
@@ -87,18 +88,18 @@ impl Caller {
         }
     }
 
-    /// The bounds for what knows no folders, which is MCP: nothing of this machine may be indexed there.
+    /// Returns the bounds for MCP, which has no list of allowed folders: nothing of this machine may be indexed there.
     pub fn bounds_elsewhere(&self) -> Bounds {
         Bounds { access: self.bounds.access.min(Access::Write), ..self.bounds.clone() }
     }
 
-    /// Refuses whoever sees a part of the store only: what is asked for speaks of all of it.
+    /// Refuses a caller who sees only a part of the store, for requests that concern the whole store.
     pub fn must_see_all(&self) -> Result<(), Problem> {
         if self.bounds.is_everything() { Ok(()) } else { Err(sees_a_part()) }
     }
 
-    /// The real place of a folder or file of this machine that is to be indexed, where the token allows it. Links are followed
-    /// first: one that leads out of an allowed folder is outside.
+    /// Returns the canonical path of a folder or file to index, if the token allows it. Links are resolved first, so a
+    /// link that leads out of an allowed folder is refused.
     pub fn folder(&self, path: &Path) -> Result<PathBuf, Problem> {
         let refused = || {
             Problem::forbidden(
@@ -110,14 +111,14 @@ impl Caller {
         if self.folders.is_empty() || !path.is_absolute() {
             return Err(refused());
         }
-        // Whether something is there is told for allowed folders alone.
+        // Only callers with allowed folders learn whether a path exists.
         let real = path.canonicalize().map_err(|_| refused())?;
         let mut allowed = self.folders.iter().filter_map(|folder| folder.canonicalize().ok());
         if allowed.any(|folder| real.starts_with(&folder)) { Ok(real) } else { Err(refused()) }
     }
 }
 
-/// Refuses whoever is bound.
+/// Returns the refusal for a caller whose token is limited to a part of the store.
 pub fn sees_a_part() -> Problem {
     Problem::forbidden(
         "this speaks of the whole store, and whoever asks is bound to a part of it",
@@ -125,23 +126,24 @@ pub fn sees_a_part() -> Problem {
     )
 }
 
-/// Who is let in.
+/// Access control of the server: its tokens, host names and origins.
 #[derive(Debug)]
 pub struct Door {
     tokens: Tokens,
-    /// Set once, and never taken back: revoking the last token opens nothing.
+    /// Whether requests need a token. Once set, it stays set: revoking the last token does not open the server.
     takes_tokens: AtomicBool,
-    /// Names under which it may be asked for, beside the loopback's.
+    /// Accepted host names beside the loopback's.
     hosts: Vec<String>,
-    /// Whether that is looked at where a token is wanted: the loopback has few names, and what can be reached from elsewhere has
-    /// those that the user told.
+    /// Whether the Host header is checked although requests need a token. The loopback has few names; a server that
+    /// others can reach has the names that the user configured.
     checks_hosts: bool,
-    /// Other pages that may ask, as the user named them.
+    /// Other origins whose pages may send requests, as the user configured them.
     origins: Vec<String>,
 }
 
 impl Door {
-    /// For an address to listen on. Any but the loopback's is refused where no token is in force.
+    /// Creates the access control for a listen address. An address beyond the loopback is refused while no token is
+    /// active.
     pub fn new(home: &Path, bind: IpAddr, origins: Vec<String>, now: Timestamp) -> Result<Self> {
         let tokens = Tokens::of(home);
         let all = tokens.all()?;
@@ -156,7 +158,7 @@ impl Door {
         Ok(Self { tokens, takes_tokens, hosts: Vec::new(), checks_hosts: bind.is_loopback(), origins })
     }
 
-    /// The same under other names too.
+    /// Adds accepted host names.
     pub fn under(self, hosts: Vec<String>) -> Self {
         Self { checks_hosts: self.checks_hosts || !hosts.is_empty(), hosts, ..self }
     }
@@ -166,12 +168,12 @@ impl Door {
         if self.takes_tokens.load(Ordering::Relaxed) {
             return true;
         }
-        // One that was made since is one; a file that cannot be read may have some.
+        // A token may have been made since the start. A file that cannot be read may hold tokens.
         let some = self.tokens.all().map_or(true, |all| !all.is_empty());
         self.takes_tokens.fetch_or(some, Ordering::Relaxed) || some
     }
 
-    /// Refuses what a page from elsewhere has a browser ask.
+    /// Refuses a request that a browser sends for a page of another origin, or to a host name that is not accepted.
     pub fn check_origin(&self, headers: &HeaderMap) -> Result<(), Problem> {
         let texts = |name: header::HeaderName| {
             headers.get_all(name).iter().map(|value| value.to_str().unwrap_or("")).collect::<Vec<_>>()
@@ -179,9 +181,10 @@ impl Door {
         let hosts = texts(header::HOST);
         let takes_tokens = self.takes_tokens();
         if !takes_tokens || self.checks_hosts {
-            // A name that its owner lets point at this machine brings his page's requests here, with his name in them.
+            // DNS rebinding: a foreign name that resolves to this machine brings its page's requests here, with that
+            // name as Host.
             let is_told = |host: &str| {
-                // An address is written in many ways.
+                // An address has several spellings.
                 let name = name_of(host).map(|name| {
                     name.parse::<IpAddr>().map_or_else(|_| name.to_owned(), |address| address.to_string())
                 });
@@ -210,7 +213,7 @@ impl Door {
                 "bower serve --cors ORIGIN lets the pages of an origin ask",
             ));
         }
-        // Browsers leave Origin out where a page from elsewhere loads this as a picture or a script.
+        // Browsers omit Origin when a page of another site loads a URL as an image or a script.
         let site = headers.get("sec-fetch-site").and_then(|value| value.to_str().ok());
         if origins.is_empty() && site.is_some_and(|site| !matches!(site, "same-origin" | "none")) {
             return Err(Problem::forbidden(
@@ -221,12 +224,12 @@ impl Door {
         Ok(())
     }
 
-    /// Pages of these origins may ask.
+    /// Returns the origins whose pages may send requests.
     pub fn origins(&self) -> &[String] {
         &self.origins
     }
 
-    /// Who asks; nobody is let in by what cannot be read.
+    /// Authenticates the caller of a request. A header or token file that cannot be read admits no one.
     pub fn admit(&self, headers: &HeaderMap, peer: SocketAddr, now: Timestamp) -> Result<Caller, Problem> {
         if !self.takes_tokens() {
             return Ok(Caller::local(peer.ip()));
@@ -259,7 +262,7 @@ impl Door {
         }
     }
 
-    /// Whether somebody who was let in would be let in again: a stream outlives the request that began it.
+    /// Whether an admitted caller would be admitted again. A stream outlives the request that began it.
     pub fn still_admits(&self, caller: &Caller, now: Timestamp) -> bool {
         match &caller.key {
             Key::Address(_) => !self.takes_tokens(),
@@ -270,7 +273,8 @@ impl Door {
     }
 }
 
-/// Whether a Host header names the loopback: `localhost` or a loopback address, with any port. (A forwarded port is another.)
+/// Whether a Host header names the loopback: `localhost` or a loopback address, with any port. A forwarded port differs
+/// from ours.
 fn is_loopback_name(host: &str) -> bool {
     name_of(host).is_some_and(|name| {
         name.eq_ignore_ascii_case("localhost")
@@ -278,7 +282,7 @@ fn is_loopback_name(host: &str) -> bool {
     })
 }
 
-/// The name in a Host header, without its port; none where it is no such header.
+/// Returns the name in a Host header without its port; none if the header is malformed.
 fn name_of(host: &str) -> Option<&str> {
     match host.strip_prefix('[') {
         Some(rest) => {

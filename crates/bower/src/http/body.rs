@@ -1,4 +1,4 @@
-//! Reads the JSON that comes with a request, and writes that of an answer, each within its bounds.
+//! Reads JSON request bodies and writes JSON responses, both within size limits.
 
 use axum::body::{Body, Bytes, HttpBody};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -15,15 +15,16 @@ use tokio::sync::OwnedSemaphorePermit;
 use super::app::{App, BODIES_KIB};
 use super::problem::Problem;
 
-/// A body takes memory in pieces of so many KiB.
+/// Step in which a body reserves memory, in KiB.
 const ROOM_KIB: usize = 64;
-/// Values in a body: a thousand documents with two hundred fields each. In memory they take some 30 MB.
+/// Maximum number of JSON values in a body: a thousand documents with two hundred fields each. In memory they take
+/// about 30 MB.
 const MOST_VALUES: usize = 250_000;
-/// Answers longer than this are refused: they are held in memory whole.
+/// Longest response in bytes. Responses are held in memory whole, so longer ones are refused.
 const MOST_ANSWERED: usize = 64 << 20;
 
-/// The whole body of a request, with the memory that it takes. Only what has arrived takes any: what somebody says that he will
-/// send, and does not, keeps nobody waiting.
+/// Reads the whole body of a request; returns it with the memory permit that it holds. Only bytes that have arrived
+/// reserve memory: a client that announces a body and does not send it blocks no other.
 pub async fn read_body(
     app: &App,
     headers: &HeaderMap,
@@ -44,7 +45,7 @@ pub async fn read_body(
     }
     let mut room = None;
     let mut bytes: Vec<u8> = Vec::new();
-    // A client that sends nothing for so long will not; all of the body has the request's time.
+    // Time limit for the next bytes. The request's time limit covers the whole body.
     let patience = app.options.connections.head_time;
     loop {
         let next = std::future::poll_fn(|context| Pin::new(&mut body).poll_frame(context));
@@ -58,7 +59,7 @@ pub async fn read_body(
             }
             let needed = bytes.len() + data.len();
             if needed > bytes.capacity() {
-                // What is set aside counts, not what is in it yet.
+                // Reserved capacity counts, not only the bytes in it.
                 let wanted = needed.max(2 * bytes.len()).min(most);
                 widen(app, &mut room, wanted)?;
                 bytes.reserve_exact(wanted - bytes.len());
@@ -87,8 +88,8 @@ fn too_slow(patience: Duration) -> Problem {
     Problem::new(StatusCode::REQUEST_TIMEOUT, what, "send it again, without a pause").ending_connection()
 }
 
-/// Takes the memory that so many bytes need beyond what is taken. Nobody waits for it with a part in his hands: two who did could
-/// wait for each other.
+/// Reserves the memory that `bytes` need beyond what `room` holds. It fails at once instead of waiting: two requests
+/// that each hold a part could otherwise wait for each other.
 fn widen(app: &App, room: &mut Option<OwnedSemaphorePermit>, bytes: usize) -> Result<(), Problem> {
     let taken = room.as_ref().map_or(0, OwnedSemaphorePermit::num_permits);
     let wanted = (bytes / 1_024 + 1).next_multiple_of(ROOM_KIB).min(BODIES_KIB);
@@ -110,7 +111,7 @@ fn widen(app: &App, room: &mut Option<OwnedSemaphorePermit>, bytes: usize) -> Re
     Ok(())
 }
 
-/// An answer as JSON, not longer than an answer may be.
+/// Serializes a response to JSON, up to the size limit.
 pub fn to_json<T: Serialize>(value: &T) -> Result<Vec<u8>, Problem> {
     let mut bounded = Bounded { bytes: Vec::with_capacity(512), most: MOST_ANSWERED };
     match serde_json::to_writer(&mut bounded, value) {
@@ -141,15 +142,15 @@ impl Write for Bounded {
     }
 }
 
-/// Refuses a body of more values than anything here needs: in memory they would be many times its length.
+/// Refuses a body with too many JSON values: in memory they would take many times its length.
 pub fn check_values(json: &[u8]) -> Result<(), Problem> {
     shared::check_values(json, MOST_VALUES).map_err(|why| {
         Problem::new(StatusCode::PAYLOAD_TOO_LARGE, format!("body: {why}"), "send less at a time")
     })
 }
 
-/// The body of a request, an object; nothing is one without fields. An array would be read as its fields in order, and one without
-/// elements would prune.
+/// Parses a request body, which must be a JSON object; an empty body is an object without fields. Serde would accept an
+/// array as the fields in order, and an empty array would run a prune.
 pub fn body_of<B: DeserializeOwned>(bytes: &[u8]) -> Result<B, Problem> {
     let text: &[u8] = if bytes.is_empty() { b"{}" } else { bytes };
     if !text.trim_ascii_start().starts_with(b"{") {
@@ -159,7 +160,7 @@ pub fn body_of<B: DeserializeOwned>(bytes: &[u8]) -> Result<B, Problem> {
     serde_json::from_slice(text).map_err(|why| Problem::bad(format!("body: {why}")))
 }
 
-/// A good answer of JSON.
+/// Builds a successful response with a JSON body.
 pub fn json(bytes: impl Into<Body>) -> Response {
     ([(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))], bytes.into()).into_response()
 }

@@ -1,4 +1,4 @@
-//! Reads the clock; in tests the time is the one that a test sets.
+//! Reads the clock; a test can set the time instead.
 
 use jiff::Timestamp;
 
@@ -7,7 +7,7 @@ thread_local! {
     static CLOCK: std::cell::Cell<Option<Timestamp>> = const { std::cell::Cell::new(None) };
 }
 
-/// The clock, read once a request.
+/// Returns the current time. It is read once for each request.
 pub fn now() -> Timestamp {
     #[cfg(test)]
     if let Some(told) = CLOCK.get() {
@@ -16,7 +16,7 @@ pub fn now() -> Timestamp {
     Timestamp::now()
 }
 
-/// From now on it is this time on this thread.
+/// Sets the time that this thread reads from now on.
 #[cfg(test)]
 pub fn set_clock(now: Timestamp) {
     CLOCK.set(Some(now));

@@ -1,5 +1,6 @@
-//! Tracks open connections and whose each is, and chooses which is closed where another needs its place.
-//! A connection is anonymous until a request on it shows a valid token; anonymous ones never take the places of those that have.
+//! Tracks open connections and their callers, and chooses which to close when another needs its place.
+//! A connection is anonymous until a request on it shows a valid token. Anonymous connections never displace those with
+//! a token.
 
 use axum::http::StatusCode;
 use bower_core::config::Serve;
@@ -13,30 +14,30 @@ use tokio::sync::watch;
 use super::auth::{Key, place_of};
 use super::problem::Problem;
 
-/// A request on a new connection comes within some milliseconds, also over the network; a crowd that stays silent delays others by this
-/// much for each time that it fills all places for strangers.
+/// Time before a silent new connection may lose its place. A request arrives within milliseconds, also over a network.
+/// A crowd of silent connections delays others by this much each time that it fills all anonymous places.
 const NEWCOMER_TIME: Duration = Duration::from_millis(250);
 
-/// How many connections there may be, and for how long.
+/// Limits on the number of connections and their times.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
-    /// Connections at once.
+    /// Maximum number of connections at once.
     pub most: usize,
-    /// Connections of one token, and anonymous ones of one address. On the loopback all programs share one address, so there it
-    /// does not count.
+    /// Maximum number of connections of one token, and of anonymous ones of one address. The address limit does not
+    /// apply to the loopback, which all local programs share.
     pub most_of_one: usize,
-    /// How long a client may take to send the head of a request.
+    /// Time that a client may take to send the head of a request.
     pub head_time: Duration,
-    /// How long a connection may rest between two requests.
+    /// Time that a connection may be idle between two requests.
     pub idle_time: Duration,
-    /// How old a connection may grow: the answer after that ends it.
+    /// Age after which the next response closes the connection.
     pub age: Duration,
-    /// For so long a connection that has asked nothing yet gives its place to nobody: it may be about to show a token.
+    /// Time for which a new connection without a request keeps its place: it may be about to show a token.
     pub newcomer_time: Duration,
 }
 
 impl Rules {
-    /// As the settings say.
+    /// Reads the rules from the settings.
     pub fn of(serve: &Serve) -> Self {
         Self {
             most: serve.connections,
@@ -48,52 +49,54 @@ impl Rules {
         }
     }
 
-    /// Anonymous connections at once, where tokens are wanted: half, so that a flood of them leaves the other half alone.
+    /// Returns the maximum number of anonymous connections at once. Where tokens are needed it is half, so that a flood
+    /// of them leaves the other half free.
     fn most_anonymous(&self, takes_tokens: bool) -> usize {
         if takes_tokens { (self.most / 2).max(1) } else { self.most }
     }
 
-    /// Connections of tokens at once: a sixteenth is left for those that have not shown theirs yet.
+    /// Returns the maximum number of connections with a token at once. A sixteenth stays free for connections that have
+    /// not shown theirs yet.
     fn most_known(&self) -> usize {
         self.most - (self.most / 16).max(1).min(self.most - 1)
     }
 }
 
-/// Why the server closed a connection.
+/// Whether and why the server closed a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Closed {
-    /// It goes on.
+    /// It is open.
     Not,
     /// Another connection needed its place.
     Room,
 }
 
-/// What a connection is to do at a time.
+/// Result of checking a connection's times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Due {
-    /// Nothing before this time.
+    /// Nothing to do before this time.
     Look(Instant),
-    /// It rested too long, or its head did not come: it is closed.
+    /// The connection was idle too long, or the head of its request did not arrive: close it.
     Close,
 }
 
-/// An open connection.
+/// State of an open connection.
 #[derive(Debug)]
 struct Held {
-    /// The address that it counts for.
+    /// The address that the limits count it for.
     address: IpAddr,
     /// The token that its last request showed.
     token: Option<Key>,
-    /// Whether a request has come on it: one that has not asked yet may be about to show a token.
+    /// Whether a request has arrived on it. A connection without one may be about to show a token.
     has_asked: bool,
-    /// Whether a request is under way.
+    /// Whether a request is in progress.
     is_busy: bool,
-    /// Since when it is busy, or rests.
+    /// When it last became busy or idle.
     since: Instant,
     close: watch::Sender<Closed>,
 }
 
-/// All connections.
+/// All open connections.
 #[derive(Debug)]
 pub struct Connections {
     rules: Rules,
@@ -102,22 +105,22 @@ pub struct Connections {
     closed_for_room: AtomicU64,
 }
 
-/// One connection, for as long as this lives.
+/// Registration of one connection; dropping it removes the connection.
 #[derive(Debug)]
 pub struct Connection {
     all: Arc<Connections>,
     id: u64,
     opened: Instant,
-    /// Milliseconds after `opened` at which the head of a request began to come, and one more; 0 where none has.
+    /// 1 + milliseconds from `opened` until the head of a request began to arrive; 0 if no head has begun.
     head_began_ms: AtomicU64,
 }
 
-/// A request that is under way on a connection, as long as this lives.
+/// A request in progress on a connection; dropping it ends the request.
 #[derive(Debug)]
 pub struct Busy(Arc<Connection>);
 
 impl Busy {
-    /// Whether the connection ends with the answer.
+    /// Whether the connection closes after this response.
     pub fn is_last(&self, now: Instant) -> bool {
         self.0.is_old(now)
     }
@@ -136,25 +139,26 @@ impl Drop for Connection {
 }
 
 impl Connections {
-    /// None yet.
+    /// Creates an empty set of connections.
     pub fn new(rules: Rules) -> Self {
         Self { rules, held: Mutex::default(), next: AtomicU64::new(0), closed_for_room: AtomicU64::new(0) }
     }
 
-    /// How many are open, and how many of those have shown a token.
+    /// Returns the number of open connections, and how many of those have shown a token.
     pub fn count(&self) -> (usize, usize) {
         let held = self.lock();
         (held.len(), held.values().filter(|one| one.token.is_some()).count())
     }
 
-    /// How many were closed because others needed their places.
+    /// Returns the number of connections that were closed because others needed their places.
     pub fn closed_for_room(&self) -> u64 {
         self.closed_for_room.load(Ordering::Relaxed)
     }
 
-    /// Takes a new connection in: it is never refused, for it may be about to show a token. None where all places are taken by others
-    /// that may be: it waits and asks again. Where there is no room, anonymous
-    /// ones go: those that rest first, of these those that have asked already, the longest rest first.
+    /// Registers a new connection. It is not refused, because it may be about to show a token.
+    /// Where there is no place, it closes an anonymous connection: idle before busy, then one with an earlier request
+    /// before one without, then the longest idle. Returns none where all places belong to other new connections; the
+    /// caller waits and tries again.
     pub fn open(
         self: &Arc<Self>,
         address: IpAddr,
@@ -179,7 +183,7 @@ impl Connections {
         Some((connection, told))
     }
 
-    /// Closes one: an anonymous one where there is any, the longest rest first.
+    /// Closes one connection: idle before busy, then anonymous before one with a token, then the longest idle.
     pub fn make_some_room(&self) {
         let mut held = self.lock();
         let idlest = held.iter().min_by_key(|(id, one)| (one.is_busy, one.token.is_some(), one.since, **id));
@@ -188,8 +192,8 @@ impl Connections {
         }
     }
 
-    /// Closes as many connections of a kind as it takes for one more of them to be within a limit. None where those that are left came a
-    /// moment ago.
+    /// Closes connections of a kind until one more of them is within the limit `most`. Returns none where the best
+    /// candidate is a new connection within its grace time.
     fn make_room(
         &self,
         held: &mut HashMap<u64, Held>,
@@ -219,8 +223,9 @@ impl Connections {
         }
     }
 
-    /// Notes that a request on a connection showed a valid token. The longest rest of the token's own connections ends where it has
-    /// too many; where tokens together have, that of the token with the most.
+    /// Records that a request on a connection showed a valid token. Where that token has too many connections, its
+    /// longest idle one is closed. Where all tokens together have too many, the longest idle one of the token with the
+    /// most is closed.
     fn prove(&self, id: u64, key: &Key) -> Result<(), Problem> {
         let mut held = self.lock();
         if held.get(&id).is_none_or(|one| one.token.as_ref() == Some(key)) {
@@ -266,25 +271,25 @@ impl Connections {
 }
 
 impl Connection {
-    /// Notes that the head of a request has come, until what it gives is dropped.
+    /// Records that the head of a request has arrived. The request lasts until the returned value is dropped.
     pub fn begin(self: &Arc<Self>, now: Instant) -> Busy {
         self.set(true, now);
         Busy(Arc::clone(self))
     }
 
-    /// Notes that a request showed a valid token, or refuses it where the token has too many connections.
+    /// Records that a request showed a valid token, or refuses it where the token has too many connections.
     pub fn prove(&self, key: &Key) -> Result<(), Problem> {
         self.all.prove(self.id, key)
     }
 
-    /// Notes that a request showed none that is in force.
+    /// Records that a request showed no valid token.
     pub fn disprove(&self) {
         if let Some(one) = self.all.lock().get_mut(&self.id) {
             one.token = None;
         }
     }
 
-    /// Notes that bytes came.
+    /// Records that bytes arrived.
     pub fn heard(&self, now: Instant) {
         if self.head_began_ms.load(Ordering::Relaxed) == 0 {
             let ms = now.saturating_duration_since(self.opened).as_millis() as u64 + 1;
@@ -292,12 +297,13 @@ impl Connection {
         }
     }
 
-    /// Whether it is so old that its next answer is its last. At rest it is left alone: its client may be asking.
+    /// Whether it is so old that its next response is its last. An idle connection is not closed for its age: its
+    /// client may be sending a request.
     pub fn is_old(&self, now: Instant) -> bool {
         now.saturating_duration_since(self.opened) >= self.all.rules.age
     }
 
-    /// What it is to do now.
+    /// Returns the action that is due at `now`.
     pub fn due(&self, now: Instant) -> Due {
         let rules = &self.all.rules;
         let (is_busy, since) = match self.all.lock().get(&self.id) {
@@ -306,7 +312,7 @@ impl Connection {
         };
         if !is_busy {
             let began = self.head_began_ms.load(Ordering::Relaxed);
-            // The first request is wanted as soon as one that has begun.
+            // The first request has the same time limit as a head that has begun to arrive.
             let head = match began.checked_sub(1) {
                 Some(ms) => Some(self.opened + Duration::from_millis(ms)),
                 None => (since == self.opened).then_some(since),
@@ -314,7 +320,7 @@ impl Connection {
             let end = head.map_or(since + rules.idle_time, |head| head + rules.head_time);
             return if end <= now { Due::Close } else { Due::Look(end) };
         }
-        // Whoever is busy is looked at when it may first have rested too long.
+        // A busy connection is checked again when it could first have been idle for too long.
         Due::Look(now + rules.head_time.min(rules.idle_time))
     }
 
@@ -326,7 +332,7 @@ impl Connection {
     }
 }
 
-/// Orders keys that have as much.
+/// Returns a text that orders keys with equal counts.
 fn hash_of(key: &Key) -> String {
     match key {
         Key::Token(hash) => hash.clone(),
@@ -368,7 +374,7 @@ mod tests {
         *told.borrow() == Closed::Not
     }
 
-    /// The attack: as many as there may be, and each of them asks now and then.
+    /// The attack: as many connections as are allowed, each sending a request now and then.
     #[test]
     fn those_without_a_token_never_keep_one_out_that_has_a_token() {
         let all = Arc::new(Connections::new(RULES));
@@ -428,7 +434,7 @@ mod tests {
         let all_busy: Vec<Busy> = all_busy.collect();
         assert_eq!(known("greedy", 50).unwrap_err().status, 429);
         drop((busy, all_busy));
-        // Fifteen of sixteen places are for tokens: the last of them is wanted by whoever has few.
+        // Fifteen of sixteen places are for tokens. A token with few connections takes the last of them.
         let _b: Vec<Opened> = (0..5).map(|n| known("b", 60 + n).unwrap()).collect();
         let _c: Vec<Opened> = (0..3).map(|n| known("c", 70 + n).unwrap()).collect();
         assert_eq!(all.count(), (15, 15));

@@ -1,11 +1,11 @@
-//! Permutes the numbers of changes for callers with access bounds, so that they do not count what others write.
-//! Each caller has numbers of its own, which the server alone can turn back, without keeping anything.
+//! Permutes change numbers for callers with access bounds, so that the numbers do not reveal how much others write.
+//! Each caller has a permutation of its own. Only the server can invert it, and it stores nothing for that.
 
 use sha2::{Digest, Sha256};
 
 use super::auth::{Caller, Key};
 
-/// Bits of a number: any JSON reader keeps so many whole.
+/// Bits of a number. Any JSON reader keeps integers of this size exact.
 const BITS: u32 = 52;
 const HALF: u32 = BITS / 2;
 const MASK: u64 = (1 << HALF) - 1;
@@ -13,12 +13,12 @@ const MASK: u64 = (1 << HALF) - 1;
 /// Rounds of a Luby-Rackoff permutation; four make it indistinguishable from a random one (Luby and Rackoff 1988).
 const ROUNDS: u8 = 6;
 
-/// How one caller is told numbers.
+/// The numbering of changes for one caller.
 #[derive(Clone, Debug)]
 pub struct Cursors(Option<[u8; 32]>);
 
 impl Cursors {
-    /// As they are to whoever sees the whole store, else by a permutation that follows from the token.
+    /// Returns the identity for a caller who sees the whole store, else a permutation that is derived from the token.
     pub fn of(caller: &Caller) -> Self {
         if caller.bounds.is_everything() {
             return Self(None);
@@ -30,7 +30,7 @@ impl Cursors {
         Self(Some(Sha256::digest(format!("changes {key}")).into()))
     }
 
-    /// A change's number as it is told; 0, which is before all of them, stays 0.
+    /// Returns the number to show for a change. 0, which precedes all changes, stays 0.
     pub fn told(&self, change: u64) -> u64 {
         let Some(key) = self.0.as_ref().filter(|_| change != 0) else { return change };
         match encrypt(key, change & ((1 << BITS) - 1)) {
@@ -39,7 +39,8 @@ impl Cursors {
         }
     }
 
-    /// The change of a number that was told. What was never told is likely to be no change of this store.
+    /// Returns the change for a number that was shown. A number that was never shown most likely maps to no change of
+    /// this store.
     pub fn change(&self, told: u64) -> u64 {
         let Some(key) = self.0.as_ref().filter(|_| told != 0) else { return told };
         if told >> BITS != 0 {

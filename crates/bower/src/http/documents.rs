@@ -1,6 +1,6 @@
-//! Adds documents that come with a request.
-//! Each scope and owner has names of its own for them: nobody takes another's by sending one of the same name, or learns that there is
-//! one.
+//! Adds documents whose text comes with the request.
+//! Document ids are separate for each scope and owner. So no caller can replace another's document by sending the same
+//! id, or learn that it exists.
 
 use bower_core::engine::DocumentInput;
 use bower_core::item::Scope;
@@ -15,9 +15,9 @@ use super::clock::now;
 use super::problem::Problem;
 use crate::service::Access;
 
-/// Documents in one request at most.
+/// Maximum number of documents in one request.
 const MOST_DOCUMENTS: usize = 1_000;
-/// A document's name at most, in bytes.
+/// Longest id of a document, in bytes.
 const LONGEST_ID: usize = 4_096;
 
 /// Documents to add.
@@ -27,13 +27,13 @@ pub struct DocumentsBody {
     /// The documents, at most 1,000.
     #[schemars(length(min = 1, max = 1_000))]
     pub documents: Vec<DocumentBody>,
-    /// The collection to keep them in.
+    /// Collection to keep them in.
     #[serde(default)]
     pub collection: Option<String>,
-    /// Who may see them; project unless told.
+    /// Their scope; default project.
     #[serde(default)]
     pub scope: Option<Scope>,
-    /// Whose they are.
+    /// Their owner.
     #[serde(default)]
     pub owner: Option<String>,
 }
@@ -42,7 +42,7 @@ pub struct DocumentsBody {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DocumentBody {
-    /// Its name within its collection: what has it already is replaced.
+    /// Its id within its collection; a document with the same id is replaced.
     #[schemars(length(min = 1, max = 4_096))]
     pub id: String,
     /// Its title.
@@ -50,15 +50,15 @@ pub struct DocumentBody {
     pub title: Option<String>,
     /// Its text; Markdown is cut at its headings.
     pub text: String,
-    /// Free fields.
+    /// Free metadata.
     #[serde(default)]
     pub metadata: Map<String, Value>,
-    /// The conversation or thread that it is a part of.
+    /// The conversation or thread that it is part of.
     #[serde(default)]
     pub session: Option<String>,
 }
 
-/// Adds them, or replaces those of the same name.
+/// Adds documents, or replaces those with the same id.
 pub fn add(app: &App, caller: &Caller, body: DocumentsBody) -> Result<IndexReport, Problem> {
     caller.bounds.may(Access::Write)?;
     let place = caller.bounds.place(body.collection.as_deref(), body.scope, body.owner.as_deref())?;

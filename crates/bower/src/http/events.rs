@@ -1,6 +1,6 @@
 //! Streams the changes of the store as server-sent events.
-//! There is one for each change, whichever process made it, from any change on. Changes of this server are told at once; those of others
-//! are looked for, while somebody follows.
+//! Each change has one event, whichever process made it; a stream may begin after any change. Changes of this server
+//! are sent at once. Changes of other processes are polled for while a stream is open.
 
 use axum::Router;
 use axum::body::Bytes;
@@ -27,32 +27,33 @@ use super::operations::parse_query;
 use super::problem::Problem;
 use super::stream::{channel, send};
 
-/// After how many milliseconds a client comes back by itself: at once where its stream is old, and later where others wait.
+/// Milliseconds after which a client reconnects by itself. It waits longer where its stream ended because others wait
+/// for a place.
 const RETRY_MS: u64 = 2_000;
 const RETRY_LATER_MS: u64 = 60_000;
-/// How often other processes' changes are looked for: one row is read.
+/// Time between two polls for changes of other processes. A poll reads one row.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
-/// A comment is sent so often where nothing changes, so that a connection that broke is known.
+/// Time between two comments on a stream without changes. Writing one detects a broken connection.
 const HEARTBEAT: Duration = Duration::from_secs(15);
-/// Changes that are read at once.
+/// Maximum number of changes that one read returns.
 const PAGE: usize = 100;
 
-/// Which changes.
+/// Start of the stream.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct EventsQuery {
-    /// Only changes after this one: 0 is from the beginning; from now on unless told. A client that comes back says it in
-    /// Last-Event-ID.
+    /// Only changes after this one: 0 is from the beginning; default from now on. A client that reconnects sends its
+    /// last one as Last-Event-ID.
     pub after: Option<u64>,
 }
 
-/// Adds the route, and looks for changes.
+/// Adds the route of the stream of changes.
 pub fn route(router: Router<Arc<App>>) -> Router<Arc<App>> {
     let handler = |State(app): State<Arc<App>>, request: Request| async move { follow(app, &request) };
     router.route("/api/v1/events", get(handler))
 }
 
-/// Keeps the number of the last change, as long as the server runs and somebody follows.
+/// Keeps the last change number up to date while the server runs and a stream is open.
 pub async fn watch_changes(app: Arc<App>) {
     let mut ending = app.is_ending.subscribe();
     loop {
@@ -72,7 +73,7 @@ pub async fn watch_changes(app: Arc<App>) {
     }
 }
 
-/// A stream that counts as long as this lives.
+/// Counts an open stream in the metrics until it is dropped.
 struct Counted(Arc<App>);
 
 impl Counted {
@@ -96,7 +97,7 @@ fn follow(app: Arc<App>, request: &Request) -> Result<Response, Problem> {
         id.ok_or_else(|| Problem::bad("Last-Event-ID: the number of a change is wanted"))
     });
     let after = last.transpose()?.or(query.after);
-    // A stream counts among streams, and no more among requests at once.
+    // From here on the stream counts as a stream, not as a request at once.
     let mut follower = app.followers.enter(&caller.key, Instant::now())?;
     let counted = Counted::new(&app);
     let (sender, body) = channel();
@@ -105,7 +106,7 @@ fn follow(app: Arc<App>, request: &Request) -> Result<Response, Problem> {
         let (reason, retry_ms) = tokio::select! {
             _ = ending.wait_for(|is_ending| *is_ending) => ("server", RETRY_MS),
             over = follower.over() => (over.word(), if over == Over::Room { RETRY_LATER_MS } else { RETRY_MS }),
-            // It ends when the client has gone.
+            // This branch ends only when the client has gone or the store cannot be read.
             _ = tell(&counted.0, &caller, after, &sender) => return,
         };
         let last = format!("event: end\nretry: {retry_ms}\ndata: {{\"reason\":\"{reason}\"}}\n\n");
@@ -130,7 +131,7 @@ async fn tell(
         Some(after) => cursors.change(after),
         None => look(app, |app, _| page(app, None, u64::MAX), caller).await?.current,
     };
-    // The head is sent with the first piece: whoever listens knows that he is heard.
+    // The response head is sent with the first piece, so that the client sees at once that the stream is open.
     send(to, Bytes::from(format!(": after {}\nretry: {RETRY_MS}\n\n", cursors.told(after)))).await?;
     loop {
         let page = look(app, move |app, caller| page(app, Some(caller), after), caller).await?;
@@ -143,7 +144,7 @@ async fn tell(
         }
         let current = page.current;
         if current < after {
-            // A backup that was put back is behind what was told.
+            // A restored backup has a lower change number than the client was sent.
             let told = cursors.told(current);
             let reset = format!("event: reset\nid: {told}\ndata: {{\"change\":{told}}}\n\n");
             send(to, reset.into()).await?;
@@ -154,7 +155,8 @@ async fn tell(
     }
 }
 
-/// Until there is another change, the client has gone, or it is time to look whether it still may follow.
+/// Waits for another change, or for the time to check again whether the caller may follow. Fails if the client has
+/// gone.
 async fn wait(
     changed: &mut watch::Receiver<u64>,
     after: u64,
@@ -169,13 +171,13 @@ async fn wait(
     }
 }
 
-/// Some changes.
+/// One page of changes.
 pub(super) struct Page {
-    /// The store's last change, read before the others.
+    /// The store's last change number, read before the page.
     current: u64,
-    /// The last that was looked at.
+    /// The last change number that the page covers.
     pub(super) last: u64,
-    /// Those of them that a caller may know of.
+    /// The changes of the page that the caller may see.
     pub(super) changes: Vec<StoreChange>,
 }
 
@@ -186,11 +188,11 @@ async fn look(
 ) -> io::Result<Page> {
     let (shared, caller) = (Arc::clone(app), caller.clone());
     let read = app.gate(Work::Read).run(move || read(&shared, &caller)).await;
-    // The stream ends where the store cannot be read; the client comes back with the last id that it has.
+    // The stream ends where the store cannot be read. The client reconnects with its last id.
     read.map_err(|problem| io::Error::other(problem.message))
 }
 
-/// Changes after one; none where nobody asks for any.
+/// Returns a page of the changes after `after`; without a caller, a page without changes.
 pub(super) fn page(app: &App, caller: Option<&Caller>, after: u64) -> Result<Page, Problem> {
     let engine = app.service.engine();
     let current = engine.last_change()?;

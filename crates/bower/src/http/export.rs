@@ -1,6 +1,6 @@
 //! Streams exports as JSON lines.
-//! However large an export is, a few pieces of it are in memory. One that breaks off half way breaks its connection, so that nobody
-//! takes a part for the whole.
+//! Only a few pieces of an export are in memory, however large it is. If an export fails half way, its connection is
+//! broken off, so that no client takes a part for the whole.
 
 use axum::Router;
 use axum::body::Bytes;
@@ -25,7 +25,7 @@ use super::stream::{channel, kept, send};
 use crate::failure::Failure;
 use crate::service::{Bounds, ExportBody};
 
-/// Lines are sent in pieces of about this size.
+/// Approximate size in bytes of the pieces in which lines are sent.
 const PIECE: usize = 64 << 10;
 
 /// Adds the route.
@@ -41,7 +41,7 @@ async fn export(State(app): State<Arc<App>>, request: Request) -> Result<Respons
     let visibility = caller.bounds.visibility();
     let permit = app.gates.export.enter().await?;
     let (pieces, body) = channel();
-    // It is under way until all of it was sent.
+    // The request counts as running until the whole export was sent.
     let body = kept(body, parts.extensions.get::<Arc<Turn>>().cloned());
     let (began, beginning) = oneshot::channel();
     let runtime = Handle::current();
@@ -61,7 +61,7 @@ async fn export(State(app): State<Arc<App>>, request: Request) -> Result<Respons
     Ok(([(header::CONTENT_TYPE, form)], body).into_response())
 }
 
-/// What a body asks for, as far as it is within the bounds.
+/// Builds the export request for a body, limited to the caller's bounds.
 pub(super) fn wanted(body: &ExportBody, bounds: &Bounds) -> Result<ExportRequest, Problem> {
     if body.all && !body.select.statuses.is_empty() {
         return Err(Problem::bad("statuses: leave them out where all is true"));
@@ -69,10 +69,10 @@ pub(super) fn wanted(body: &ExportBody, bounds: &Bounds) -> Result<ExportRequest
     Ok(body.request(bounds, now())?)
 }
 
-/// Where an export writes to: from a thread that blocks to the body of an answer.
+/// Writer of an export: passes bytes from a blocking thread to the body of the response.
 struct Lines {
     pieces: mpsc::Sender<io::Result<Bytes>>,
-    /// Told once whether there is anything to send.
+    /// Notified once: with success when the first piece is ready, or with the export's result.
     began: Option<oneshot::Sender<Result<(), Failure>>>,
     runtime: Handle,
     kept: Vec<u8>,

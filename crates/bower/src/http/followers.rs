@@ -1,6 +1,6 @@
 //! Limits open streams: how many each caller has, how many there are in all, and how long each lasts.
-//! Where all are taken, a caller with few is let in, and the oldest stream of the caller with most ends; its client comes back where it
-//! was.
+//! Where all places are taken, a caller with few streams may still open one. The oldest stream of the caller with the
+//! most ends, and its client resumes where it was.
 
 use axum::http::StatusCode;
 use bower_core::config::Serve;
@@ -13,38 +13,38 @@ use tokio::time::sleep_until;
 use super::auth::Key;
 use super::problem::Problem;
 
-/// How many streams there may be, and for how long.
+/// Limits on the number of streams and their age.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
-    /// Streams at once.
+    /// Maximum number of streams at once.
     pub most: usize,
-    /// Streams of one token at once, and of one address where there are no tokens.
+    /// Maximum number of streams at once of one token, or of one address while there are no tokens.
     pub most_of_one: usize,
-    /// How long one lasts.
+    /// Time after which a stream ends.
     pub age: Duration,
 }
 
 impl Rules {
-    /// As the settings say.
+    /// Reads the rules from the settings.
     pub fn of(serve: &Serve) -> Self {
         let age = Duration::from_secs(serve.stream_s);
         Self { most: serve.streams, most_of_one: serve.streams_each, age }
     }
 }
 
-/// Why a stream ends.
+/// Whether and why a stream ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Over {
-    /// It goes on.
+    /// It does not end.
     Not,
-    /// It is old.
+    /// It is older than the rules allow.
     Age,
-    /// Somebody with fewer streams needs the place.
+    /// A caller with fewer streams needs the place.
     Room,
 }
 
 impl Over {
-    /// One word for it.
+    /// Returns the reason as one word.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Not => "none",
@@ -60,14 +60,14 @@ struct Held {
     over: watch::Sender<Over>,
 }
 
-/// All streams, by their numbers: the oldest first.
+/// All open streams. Their numbers ascend, so the oldest is first.
 #[derive(Debug)]
 pub struct Followers {
     rules: Rules,
     held: Mutex<(u64, BTreeMap<u64, Held>)>,
 }
 
-/// One stream, as long as this lives.
+/// Registration of one stream; dropping it removes the stream.
 #[derive(Debug)]
 pub struct Follower {
     all: Arc<Followers>,
@@ -83,10 +83,10 @@ impl Drop for Follower {
 }
 
 impl Follower {
-    /// Waits until it is to end, and says why.
+    /// Waits until the stream must end, and returns why.
     pub async fn over(&mut self) -> Over {
         tokio::select! {
-            // The sender goes with its entry, and that goes only once the place is somebody else's.
+            // The sender is dropped with its entry, and the entry is removed only to give its place to another stream.
             told = self.over.wait_for(|over| *over != Over::Not) => told.map_or(Over::Room, |over| *over),
             () = sleep_until(self.end.into()) => Over::Age,
         }
@@ -94,12 +94,12 @@ impl Follower {
 }
 
 impl Followers {
-    /// None yet.
+    /// Creates an empty set of streams.
     pub fn new(rules: Rules) -> Self {
         Self { rules, held: Mutex::default() }
     }
 
-    /// Lets one more in.
+    /// Registers one more stream, or refuses it.
     pub fn enter(self: &Arc<Self>, key: &Key, now: Instant) -> Result<Follower, Problem> {
         let mut held = self.lock();
         let mut counts: HashMap<&Key, usize> = HashMap::new();
@@ -117,7 +117,8 @@ impl Followers {
         }
         if held.1.len() >= self.rules.most {
             let most = counts.values().copied().max().unwrap_or(0);
-            // One that only changed hands would come back and change them again.
+            // The other caller must have at least two more: otherwise its client would reconnect and take the place
+            // back.
             let oldest = held.1.iter().find(|(_, one)| most > own + 1 && counts[&one.key] == most);
             let Some((&id, _)) = oldest else {
                 return Err(Problem::later(
@@ -134,7 +135,7 @@ impl Followers {
         held.0 += 1;
         let (sender, over) = watch::channel(Over::Not);
         held.1.insert(id, Held { key: key.clone(), over: sender });
-        // Those that began together do not all come back together.
+        // Ages differ by the number, so that streams that began together do not all reconnect together.
         let part = 1.0 - 0.02 * (id % 10) as f64;
         Ok(Follower { all: Arc::clone(self), id, end: now + self.rules.age.mul_f64(part), over })
     }

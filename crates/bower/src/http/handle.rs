@@ -1,6 +1,6 @@
-//! Turns a request into an operation, and the operation's result into an answer.
-//! It finds who asks, how long the body may be, the JSON in it, and a thread to run the operation on. All of an answer is made before
-//! any of it is sent, so that its status is true.
+//! Turns a request into an operation, and the operation's result into a response.
+//! It authenticates the caller, reads the body within its limits, and runs the operation on a blocking thread. The
+//! whole response is built before any of it is sent, so that its status is right.
 
 use axum::Router;
 use axum::body::Bytes;
@@ -25,20 +25,20 @@ use super::problem::Problem;
 use super::runs::{self, Ended};
 use super::stream::kept;
 
-/// Routes that tell nothing of anybody's: no token is needed.
+/// Routes that reveal no caller's data, so they need no token.
 pub const OPEN: [&str; 3] = ["/health", "/ready", "/openapi.json"];
 
-/// Answers up to this length are not counted: what a socket and its buffers hold is as much.
+/// Responses up to this many bytes do not count for the memory limit: a socket and its buffers hold as much.
 const SHORT_ANSWER: usize = 256 << 10;
-/// How much of the time that a request has it waits for an answer: the rest is for what came before, the body above all. A
-/// consolidation that is not told how long it may take ends in half of it.
+/// Share of a request's time for which it waits for the result. The rest is for earlier steps, above all reading the
+/// body. A consolidation without a time limit of its own ends within half of the request's time.
 const PATIENCE: f64 = 0.75;
 
-/// The name of whoever asked, for the log.
+/// Name of the caller, for the log.
 #[derive(Clone, Debug)]
 pub struct Asker(pub String);
 
-/// Lets a request in, or not.
+/// Admits a request or refuses it, and limits its time.
 pub async fn admit(State(app): State<Arc<App>>, mut request: Request, next: Next) -> Response {
     let (name, turn) = match enter(&app, &mut request) {
         Ok(entered) => entered,
@@ -79,7 +79,7 @@ fn enter(app: &Arc<App>, request: &mut Request) -> Result<(String, Arc<Turn>), P
         if let Some(connection) = connection {
             connection.disprove();
         }
-        // Whoever has a token is let in whatever others at his address do.
+        // Only requests without a valid token count: a valid token is admitted whatever others at its address do.
         let refused = app.limits.check_failures(&address, Instant::now()).err();
         app.limits.note_failure(&address, Instant::now());
         refused.unwrap_or(problem)
@@ -93,7 +93,7 @@ fn enter(app: &Arc<App>, request: &mut Request) -> Result<(String, Arc<Turn>), P
     Ok((name, Arc::new(turn)))
 }
 
-/// Adds an operation's route.
+/// Adds the route of an operation.
 pub fn route(router: Router<Arc<App>>, operation: Operation) -> Router<Arc<App>> {
     let filter = if operation.takes_body() { MethodFilter::POST } else { MethodFilter::GET };
     let (path, operation) = (operation.path, Arc::new(operation));
@@ -101,7 +101,7 @@ pub fn route(router: Router<Arc<App>>, operation: Operation) -> Router<Arc<App>>
     router.route(path, on(filter, handler))
 }
 
-/// Who asks, as the door found out.
+/// Returns the caller whom [`admit`] stored with the request.
 pub fn caller(request: &axum::http::Extensions) -> Result<Caller, Problem> {
     request.get::<Caller>().cloned().ok_or_else(|| Problem::internal("a request without a caller"))
 }
@@ -130,8 +130,8 @@ async fn answer(app: Arc<App>, operation: Arc<Operation>, request: Request) -> R
     }
 }
 
-/// Does a long piece of work, and answers what it answers; where that takes most of the time that a request has, answers that it
-/// goes on and where to ask. Whoever goes away before that takes it out of the queue, as anything else that waits.
+/// Runs a long job and returns its result. If it takes most of the request's time, the response is 202 with the address
+/// of the run, which goes on. A client that disconnects before that removes a job that still waits from the queue.
 pub async fn patiently(
     app: &Arc<App>,
     key: Key,
@@ -163,7 +163,8 @@ fn outcome(ended: Result<Ended, JoinError>) -> Ended {
     ended.unwrap_or_else(|why| Err(Problem::internal(format!("a run: {why}"))))
 }
 
-/// A good answer. A long one takes memory until its client has read it, and those of all clients together have an end.
+/// Builds a successful response. A long one reserves memory until its client has read it; all clients together share
+/// one limit.
 fn whole(app: &App, bytes: Vec<u8>) -> Result<Response, Problem> {
     if bytes.len() <= SHORT_ANSWER {
         return Ok(json(bytes));
@@ -176,7 +177,7 @@ fn whole(app: &App, bytes: Vec<u8>) -> Result<Response, Problem> {
     Ok(json(bytes).map(|body| kept(body, room)))
 }
 
-/// The parameter in the path; empty where it has none.
+/// Returns the first parameter of the path; empty if it has none.
 async fn first_parameter(parts: &mut axum::http::request::Parts) -> Result<String, Problem> {
     let parameters = RawPathParams::from_request_parts(parts, &())
         .await

@@ -1,5 +1,5 @@
-//! Limits how much one caller may ask, and how much is done at once.
-//! A caller over a limit is told when to come back, and nothing of theirs waits in memory.
+//! Limits how many requests one caller may send, and how much work runs at once.
+//! A caller over a limit gets the time after which to try again. Its request does not wait in memory.
 
 use axum::http::StatusCode;
 use bower_core::config::Serve;
@@ -12,14 +12,15 @@ use tokio::sync::Semaphore;
 use super::auth::Key;
 use super::problem::Problem;
 
-/// Addresses that are remembered; beyond that those that ask nothing at the moment are forgotten.
+/// Maximum number of callers that are remembered for each kind of key. Beyond it, those with no recent request are
+/// forgotten.
 const MOST_CALLERS: usize = 4_096;
-/// Failed proofs of an address a second: nobody mistypes faster.
+/// Rate at which an address regains tries after wrong tokens, per second. No person mistypes faster.
 const FAILURES_A_SECOND: f64 = 5.0;
-/// Failed proofs of an address before that counts.
+/// Wrong tokens of an address that are allowed before the rate applies.
 const FAILURES_AT_FIRST: f64 = 20.0;
 
-/// A bucket that fills with time and is emptied by requests.
+/// A token bucket: it fills with time, and requests empty it.
 #[derive(Clone, Copy, Debug)]
 struct Bucket {
     left: f64,
@@ -37,7 +38,7 @@ impl Bucket {
         self.seen = now;
     }
 
-    /// Takes one, or says in how many seconds there will be one.
+    /// Takes one unit, or returns the seconds until there is one.
     fn take(&mut self, rate: f64, most: f64, now: Instant) -> Result<(), u64> {
         self.fill(rate, most, now);
         if self.left >= 1.0 {
@@ -54,28 +55,29 @@ struct Use {
     at_once: usize,
 }
 
-/// How much one caller may ask.
+/// Limits for one caller.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
-    /// Requests a second; 0 is no limit.
+    /// Maximum number of requests per second; 0 is no limit.
     pub rate: u32,
-    /// Requests at once.
+    /// Maximum number of requests at once.
     pub at_once: usize,
-    /// The same for all programs of this machine together, where they show no token.
+    /// Maximum number of requests at once of all programs of this machine together, where they send no token.
     pub at_once_of_all: usize,
 }
 
 impl Rules {
-    /// As the settings say.
+    /// Reads the rules from the settings.
     pub fn of(serve: &Serve) -> Self {
         Self { rate: serve.rate, at_once: serve.requests_each, at_once_of_all: serve.requests_local }
     }
 }
 
-/// Callers of one kind, and what each has asked.
+/// Current use by each caller.
 #[derive(Debug, Default)]
 struct Uses {
-    /// Tokens are as many as their owner made: those of strangers never take their room.
+    /// Tokens are separate from addresses: only as many exist as the owner made, and strangers' addresses must never
+    /// displace them.
     tokens: HashMap<Key, Use>,
     addresses: HashMap<Key, Use>,
 }
@@ -89,12 +91,12 @@ impl Uses {
     }
 }
 
-/// What a request costs whoever asks.
+/// Cost of a request in its caller's limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cost {
-    /// It counts for the rate, and as one at once.
+    /// It counts for the rate and as one request at once.
     Whole,
-    /// It costs no more than refusing it would, so it counts as one at once alone.
+    /// It counts only as one request at once, because serving it costs no more than refusing it.
     Place,
 }
 
@@ -107,7 +109,7 @@ pub struct Limits {
     failures: Mutex<HashMap<Key, Bucket>>,
 }
 
-/// A request that counts as long as this lives.
+/// A request that counts as one at once until it is dropped.
 #[derive(Debug)]
 pub struct Turn {
     limits: Arc<Limits>,
@@ -124,7 +126,7 @@ impl Drop for Turn {
 }
 
 impl Limits {
-    /// Twice as many requests as the rate says may come at a stroke.
+    /// Creates the limits. A burst may have twice as many requests as the rate allows in one second.
     pub fn new(rules: Rules) -> Self {
         Self { rate: f64::from(rules.rate), rules, uses: Mutex::default(), failures: Mutex::default() }
     }
@@ -159,7 +161,7 @@ impl Limits {
         Ok(Turn { limits: Arc::clone(self), key: key.clone() })
     }
 
-    /// Refuses an address that showed too many wrong tokens.
+    /// Refuses an address that sent too many wrong tokens.
     pub fn check_failures(&self, key: &Key, now: Instant) -> Result<(), Problem> {
         let mut failures = lock(&self.failures);
         let Some(bucket) = failures.get_mut(key) else { return Ok(()) };
@@ -167,7 +169,7 @@ impl Limits {
         if bucket.left >= 1.0 { Ok(()) } else { Err(too_many("too many wrong tokens", 1)) }
     }
 
-    /// Notes that an address showed a wrong token.
+    /// Records that an address sent a wrong token.
     pub fn note_failure(&self, key: &Key, now: Instant) {
         let mut failures = lock(&self.failures);
         if failures.len() >= MOST_CALLERS {
@@ -191,8 +193,8 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Lets so much work of one kind be done at once, in the order in which it came, and so much wait; the rest is told to come
-/// back. The work runs on threads that may block.
+/// Limits how much work of one kind runs at once, and how much waits. Work runs in order of arrival, on threads that
+/// may block. More work than that is refused with the time after which to try again.
 #[derive(Debug)]
 pub struct ConcurrencyLimit {
     permits: Arc<Semaphore>,
@@ -200,7 +202,7 @@ pub struct ConcurrencyLimit {
     most_waiting: usize,
 }
 
-/// One who waits, as long as this lives.
+/// Counts one waiting request until it is dropped.
 struct Waiting<'a>(&'a AtomicUsize);
 
 impl Drop for Waiting<'_> {
@@ -210,17 +212,17 @@ impl Drop for Waiting<'_> {
 }
 
 impl ConcurrencyLimit {
-    /// So many at once, and so many that wait.
+    /// Creates a limit for this much work at once and this much that waits.
     pub fn new(at_once: usize, most_waiting: usize) -> Self {
         Self { permits: Arc::new(Semaphore::new(at_once)), waiting: AtomicUsize::new(0), most_waiting }
     }
 
-    /// How many wait.
+    /// Returns the number of requests that wait.
     pub fn waiting(&self) -> usize {
         self.waiting.load(Ordering::Relaxed)
     }
 
-    /// A place at work; it is given back when it is dropped.
+    /// Waits for a permit to work. Dropping the permit releases it.
     pub async fn enter(&self) -> Result<tokio::sync::OwnedSemaphorePermit, Problem> {
         let waiting = Waiting(&self.waiting);
         if self.waiting.fetch_add(1, Ordering::Relaxed) >= self.most_waiting {
@@ -236,7 +238,7 @@ impl ConcurrencyLimit {
         permit.map_err(|_| Problem::later(StatusCode::SERVICE_UNAVAILABLE, "the server is about to end", 5))
     }
 
-    /// Does something that blocks. Whoever stops waiting for it does not stop it: it keeps its place until it is done.
+    /// Runs blocking work. Dropping the future does not stop work that has begun; it keeps its permit until it is done.
     pub async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> Result<T, Problem> + Send + 'static,

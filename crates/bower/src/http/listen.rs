@@ -1,6 +1,6 @@
 //! Accepts connections, and serves each until it ends.
-//! A connection ends when its client ends it, because it is old, idle or slow, or because another needs its place. When the server ends,
-//! no new connection is let in, and open ones are served.
+//! A connection ends when its client ends it, when it is too old, idle or slow, or when another needs its place. When
+//! the server ends, it accepts no new connection and finishes the requests of open ones.
 
 use axum::Router;
 use axum::body::Body;
@@ -28,18 +28,18 @@ use super::socket::Socket;
 use super::{events, stream};
 use crate::failure::{Failure, Result};
 
-/// How long a new connection waits where all places were taken a moment ago, before it asks for one again.
+/// Time between two tries to register a new connection while all places belong to other new ones.
 const CROWDED: Duration = Duration::from_millis(5);
 
-/// The longest head of a request, in bytes.
+/// Longest head of a request, in bytes.
 const LONGEST_HEAD: usize = 64 << 10;
-/// How long nobody is let in where the system has no more connections to give.
+/// Pause after the system could not provide another connection.
 const RECOVER: Duration = Duration::from_millis(50);
 
-/// The routes as hyper calls them.
+/// The routes as a hyper service.
 type Routes = TowerToHyperService<Router>;
 
-/// Takes requests until the process is told to end, then lets what runs finish.
+/// Accepts and serves connections until the process gets a signal to end, then lets running requests finish.
 pub async fn run(
     app: &Arc<App>,
     router: Router,
@@ -64,7 +64,8 @@ pub async fn run(
             Ok(accepted) => accepted,
             Err(error) => {
                 tracing::warn!(target: "bower", cause = %error, "could not take a connection");
-                // The system has none left to give: one that rests may be somebody's who has a token to show.
+                // The system has no more connections to give. The next client may have a token, so one connection is
+                // closed.
                 app.connections.make_some_room();
                 sleep(RECOVER).await;
                 continue;
@@ -75,7 +76,7 @@ pub async fn run(
             if let Some(opened) = app.connections.open(peer.ip(), app.door.takes_tokens(), Instant::now()) {
                 break opened;
             }
-            // All places for strangers are taken by others who came a moment ago: the system keeps the rest waiting.
+            // All anonymous places belong to other new connections; the system's queue holds the rest.
             sleep(CROWDED).await;
         };
         serving.spawn(serve(Arc::clone(app), routes.clone(), stream, peer, connection, close));
@@ -113,7 +114,8 @@ async fn serve(
         service_fn(move |request| answer(routes.clone(), request, peer, Arc::clone(&connection)))
     };
     let mut ending = app.is_ending.subscribe();
-    // Times are looked after here: one for a head and another for a rest, where hyper knows one for both.
+    // Timeouts are checked in this loop: the head and an idle connection have different ones, and hyper has only one
+    // for both.
     let mut http = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(None)
@@ -124,7 +126,7 @@ async fn serve(
     let mut look = Instant::now();
     loop {
         tokio::select! {
-            // How a connection ended is its client's business.
+            // Why a connection ended does not matter here.
             _ = &mut http => break,
             _ = close.wait_for(|close| *close != Closed::Not) => return,
             _ = ending.wait_for(|is_ending| *is_ending), if !is_ending => {
@@ -144,7 +146,7 @@ async fn serve(
     }
 }
 
-/// Answers one request. Its connection is busy until the last of the answer is out.
+/// Answers one request. Its connection is busy until the whole response was sent.
 async fn answer(
     routes: Routes,
     request: hyper::Request<Incoming>,
@@ -165,7 +167,7 @@ async fn answer(
     Ok(answer.map(|body| stream::kept(body, busy)))
 }
 
-/// What tells a process to end.
+/// Signals that tell the process to end.
 struct End {
     #[cfg(unix)]
     terminate: tokio::signal::unix::Signal,

@@ -1,7 +1,7 @@
 //! Maintains the store in a background thread of the server.
-//! It compacts the indexes and keeps what was used a second after it was asked, and sweeps, prunes and consolidates when that is due.
-//! The store knows when that was done last, so a server that is started often does not do it often, nor one that never runs for a day
-//! never.
+//! One second after a request it compacts the indexes and stores what was used. It sweeps, prunes and consolidates when
+//! that is due. The store records when that last ran, so the schedule depends neither on how often a server starts nor
+//! on how long it runs.
 
 use bower_core::request::{MaintenanceReport, MaintenanceRequest, PruneEvery};
 use bower_kernels::heap;
@@ -16,24 +16,24 @@ use super::clock::now;
 use crate::failure::{Failure, Result};
 use crate::service::PRUNE_THRESHOLD;
 
-/// How long something may wait that an answer did not wait for.
+/// Longest time that background work waits after a request.
 const EVERY: Duration = Duration::from_secs(1);
-/// How often it is asked whether memories are to be swept, pruned and consolidated.
+/// Time between two checks whether memories must be swept, pruned and consolidated.
 const LOOK_EVERY: Duration = Duration::from_mins(1);
 
-/// The thread, until it is told to end.
+/// The maintenance thread; it runs until [`Maintenance::end`].
 pub struct Maintenance {
     end: Sender<()>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Maintenance {
-    /// Starts it.
+    /// Starts the thread.
     pub fn start(app: Arc<App>) -> Result<Self> {
         let (end, ended) = channel();
         let body = move || {
             maintain(&app);
-            // Whether or not that went well: no later answer would be another.
+            // Set even after a failure: waiting for a later try would not change the state.
             app.is_settled.store(true, Ordering::Relaxed);
             let mut looked: Option<Instant> = None;
             while ended.recv_timeout(EVERY) == Err(RecvTimeoutError::Timeout) {
@@ -54,7 +54,7 @@ impl Maintenance {
         Ok(Self { end, thread: Some(thread) })
     }
 
-    /// Ends it, once it has kept what was used and compacted what is due.
+    /// Ends the thread after it has stored what was used and compacted what is due.
     pub fn end(mut self) {
         self.end.send(()).ok();
         if let Some(thread) = self.thread.take() {
@@ -63,7 +63,7 @@ impl Maintenance {
     }
 }
 
-/// A failure here changes nothing that was acknowledged.
+/// Maintains the store if a request arrived since the last time. A failure here changes nothing that was acknowledged.
 fn maintain(app: &App) {
     if !app.is_used.swap(false, Ordering::Relaxed) {
         return;
@@ -71,7 +71,7 @@ fn maintain(app: &App) {
     match app.service.maintain(now()) {
         Ok(true) => {
             tracing::debug!(target: "bower", "wrote new changes into the indexes");
-            // A compaction holds more for a moment than all answers together.
+            // A compaction holds more memory for a moment than all responses together.
             heap::give_back();
         }
         Ok(false) => {}
@@ -108,6 +108,7 @@ fn run_maintenance(app: &App) {
     if !swept.is_empty() || !pruned.is_empty() || consolidated.is_some() {
         app.has_written.notify_one();
     }
-    // Answers leave holes between compactions, and so does what was just done: some milliseconds a minute.
+    // Responses between compactions and this run leave free memory in the heap. Returning it takes some milliseconds
+    // per minute.
     heap::give_back();
 }

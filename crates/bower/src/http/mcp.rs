@@ -1,6 +1,6 @@
 //! Serves MCP over streamable HTTP at `/mcp`.
-//! The handler of `bower mcp` stands behind the same door as everything else. Each request brings the access bounds of its caller; hosts
-//! and origins were looked at before it gets here. A session is its beginner's alone.
+//! The handler of `bower mcp` has the same access control as all other routes. Each request carries the access bounds
+//! of its caller; host names and origins were checked before. Only the caller who began a session may use it.
 
 use axum::Router;
 use axum::body::Body;
@@ -29,32 +29,33 @@ use super::stream::{kept, until};
 use crate::failure::Result;
 use crate::mcp::{self, Handler, Options, Within, Workers};
 
-/// Where it is.
+/// Path of the route.
 pub const PATH: &str = "/mcp";
 
-/// A session's name, as its client sends it along.
+/// Header with the id of a session.
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
-/// Sessions of one caller at once.
+/// Maximum number of sessions of one caller at once.
 const MOST_OF_ONE: usize = 64;
-/// Sessions at once. Each takes some 50 KB (measured) until its client ends it or is silent for five minutes.
+/// Maximum number of sessions at once. Each takes about 50 KB (measured) until its client ends it or sends nothing for
+/// five minutes.
 const MOST_SESSIONS: usize = 1_024;
-/// A session that was silent for so long ends where its own caller wants another and has too many: a loop that begins one for each
-/// call, and ends none, goes on.
+/// Age of a session's last request after which its caller's next session may replace it, once the caller has too many.
+/// So a program that begins a session for each call and ends none still works.
 const SILENT: Duration = Duration::from_secs(5);
 
-/// The handler on this server's store. Needs the runtime.
+/// Creates the MCP handler on this server's store. It needs the tokio runtime.
 pub fn handler(app: &Arc<App>) -> Result<Handler> {
     let workers = Arc::new(Workers::of(Arc::clone(&app.service)));
     tokio::spawn(tell_of_work(Arc::clone(&workers), Arc::clone(app)));
     mcp::handler(workers, Options { within: Within::OfRequest, ..Options::default() })
 }
 
-/// Adds the route. Needs the runtime.
+/// Adds the route. It needs the tokio runtime.
 pub fn route<H>(router: Router<Arc<App>>, app: &Arc<App>, handler: H) -> Router<Arc<App>>
 where
     H: ServerHandler + Clone,
 {
-    // Streams that stay open would keep the server from ending.
+    // Open streams would keep the server from ending.
     let ended = CancellationToken::new();
     let (told, mut ending) = (ended.clone(), app.is_ending.subscribe());
     tokio::spawn(async move {
@@ -79,24 +80,24 @@ struct Mount {
     sessions: Arc<Sessions>,
 }
 
-/// The sessions of clients that begin one, and whose each is.
+/// Sessions of the clients that begin one, and their callers.
 struct Sessions {
     manager: Arc<LocalSessionManager>,
     held: Mutex<HashMap<String, Held>>,
-    /// Held by whoever begins one: what is counted stays true until it is added.
+    /// Held while a session begins, so that the counts stay true until it is added.
     beginning: Arc<tokio::sync::Mutex<()>>,
 }
 
 /// One session.
 struct Held {
     key: Key,
-    /// When it was last asked something.
+    /// When its last request ended.
     used: Instant,
-    /// Requests and streams of it that are under way.
+    /// Number of its requests and streams in progress.
     busy: usize,
 }
 
-/// A request of a session that is under way, as long as this lives.
+/// A request of a session in progress; dropping it ends the request.
 struct Busy {
     sessions: Arc<Sessions>,
     session: String,
@@ -115,7 +116,7 @@ impl Sessions {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes that something is asked of a session.
+    /// Records a request of a session; none if the session is unknown.
     fn enter(self: &Arc<Self>, session: &str) -> Option<Busy> {
         let mut all = self.lock();
         let held = all.get_mut(session)?;
@@ -123,7 +124,7 @@ impl Sessions {
         Some(Busy { sessions: Arc::clone(self), session: session.to_owned() })
     }
 
-    /// Whether somebody else began it. That nobody did is not for this to say.
+    /// Whether another caller began the session. False for an unknown session, which the MCP service refuses itself.
     fn is_of_another(&self, session: &str, key: &Key) -> bool {
         self.lock().get(session).is_some_and(|held| held.key != *key)
     }
@@ -134,13 +135,13 @@ impl Sessions {
         all.entry(session.to_owned()).or_insert(held);
     }
 
-    /// Lets one more begin, until what it gives is dropped; refuses it where there are too many.
+    /// Permits one more session to begin, until the returned guard is dropped; refuses it where there are too many.
     async fn begin(&self, key: &Key) -> Result<OwnedMutexGuard<()>, Problem> {
         let begins = Arc::clone(&self.beginning).lock_owned().await;
         let mut living: HashSet<String> =
             self.manager.sessions.read().await.keys().map(ToString::to_string).collect();
         if let Some(silent) = self.too_many(key, &living)? {
-            // That it ended meanwhile is as good.
+            // An error means that the session has ended meanwhile, which is just as good.
             let _ = self.manager.close_session(&silent.as_str().into()).await;
             self.lock().remove(&silent);
             living.remove(&silent);
@@ -151,7 +152,8 @@ impl Sessions {
         Ok(begins)
     }
 
-    /// The session of a caller that is to end before another begins, where there are as many as one may have.
+    /// Returns the session of a caller that must end before another begins; none while the caller is below the limit.
+    /// Fails if all of them are in use.
     fn too_many(&self, key: &Key, living: &HashSet<String>) -> Result<Option<String>, Problem> {
         let mut all = self.lock();
         all.retain(|session, _| living.contains(session));
@@ -168,7 +170,7 @@ impl Sessions {
     }
 }
 
-/// Puts the caller's bounds where the handler looks for them, once it is sure that there is a message for it.
+/// Stores the caller's bounds with the request for the handler, after checking that a POST contains a valid message.
 async fn bound(State(mount): State<Mount>, mut request: Request, next: Next) -> Result<Response, Problem> {
     let caller = caller(request.extensions())?;
     let session = session_of(request.headers());
@@ -179,7 +181,7 @@ async fn bound(State(mount): State<Mount>, mut request: Request, next: Next) -> 
     request.extensions_mut().insert(Caller::bounds_elsewhere(&caller));
     let (mut room, mut begun, mut follower) = (None, None, None);
     if request.method() == Method::GET {
-        // What the server has to say by itself comes over a stream that stays.
+        // GET opens the stream on which the server sends its own messages.
         follower = Some(mount.app.followers.enter(&caller.key, Instant::now())?);
     }
     if request.method() == Method::POST {
@@ -202,7 +204,7 @@ async fn bound(State(mount): State<Mount>, mut request: Request, next: Next) -> 
         mount.sessions.add(&session, caller.key);
     }
     drop(begun);
-    // It is in use until the last of the answer is out.
+    // The session is in use until the whole response was sent.
     let response = response.map(|body| kept(body, busy));
     Ok(match follower.filter(|_| response.status().is_success()) {
         Some(mut follower) => response.map(|body| {
@@ -222,12 +224,13 @@ fn begins(message: &ClientJsonRpcMessage) -> bool {
     matches!(message, ClientJsonRpcMessage::Request(request) if matches!(request.request, ClientRequest::InitializeRequest(_)))
 }
 
-/// What is no message is answered in the protocol's own form.
+/// Answers an invalid message in the form of the protocol.
 fn refused(trouble: &ServerJsonRpcMessage) -> Result<Response, Problem> {
     Ok((StatusCode::BAD_REQUEST, json(to_json(trouble)?)).into_response())
 }
 
-/// A call works on after the head of its answer is out: what it did is told when it is done, as of every other operation.
+/// Marks the store as used after each call. A call goes on after the head of its response was sent, so its end is
+/// reported here.
 async fn tell_of_work(workers: Arc<Workers>, app: Arc<App>) {
     loop {
         workers.worked().await;

@@ -1,5 +1,5 @@
-//! Counts answers, and prints the server's figures in the text form that Prometheus reads.
-//! Names of routes, methods and statuses are ours, so that no request makes a new series.
+//! Counts responses, and writes the server's metrics in the Prometheus text format.
+//! Labels for routes, methods and statuses come from fixed sets, so that no request can create a new series.
 
 use bower_core::request::StatusReport;
 use std::collections::BTreeMap;
@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// Upper ends of a histogram's buckets, in seconds.
+/// Upper bounds of the histogram's buckets, in seconds.
 const BUCKETS: [f64; 13] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 60.0];
 
 #[derive(Clone, Debug, Default)]
@@ -28,28 +28,28 @@ struct Counted {
 #[derive(Debug, Default)]
 pub struct Metrics {
     counted: Mutex<Counted>,
-    /// Requests under way.
+    /// Requests in progress.
     pub under_way: AtomicI64,
-    /// Streams of changes.
+    /// Open streams of changes.
     pub streams: AtomicI64,
 }
 
-/// What is so at the moment at which somebody asks.
+/// Values that are read at the time of the request for metrics.
 #[derive(Debug, Default)]
 pub struct Present<'a> {
     /// The program's version.
     pub version: &'a str,
-    /// The store, where it answers.
+    /// Report of the store; none if the store could not be read.
     pub store: Option<StatusReport>,
-    /// How many wait for each kind of work.
+    /// Number of requests that wait for each kind of work.
     pub waiting: Vec<(&'static str, usize)>,
-    /// Open connections, and those of them that have shown a token.
+    /// Number of open connections, and of those that have shown a token.
     pub connections: (usize, usize),
-    /// Connections that were closed because others needed their places.
+    /// Number of connections that were closed because others needed their places.
     pub closed_for_room: u64,
 }
 
-/// A method's name; all that HTTP does not name are one.
+/// Returns the name of a method. All nonstandard methods share one name.
 pub fn method_name(method: &axum::http::Method) -> &'static str {
     ["GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "PATCH"]
         .into_iter()
@@ -58,7 +58,7 @@ pub fn method_name(method: &axum::http::Method) -> &'static str {
 }
 
 impl Metrics {
-    /// Counts an answer.
+    /// Counts a response.
     pub fn count(&self, route: &str, method: &'static str, status: u16, took: Duration) {
         let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
         *counted.requests.entry((route.to_owned(), method, status)).or_default() += 1;
@@ -74,7 +74,7 @@ impl Metrics {
         }
     }
 
-    /// All of it.
+    /// Returns all metrics as text.
     pub fn text(&self, present: &Present<'_>) -> String {
         let Present { version, store, waiting, connections, closed_for_room } = present;
         let mut out = String::new();
@@ -167,12 +167,12 @@ fn load(gauge: &AtomicI64) -> f64 {
     gauge.load(Ordering::Relaxed) as f64
 }
 
-/// A label's value: names of collections and routes may hold what ends one.
+/// Escapes the value of a label: names of collections and routes may contain characters that would end it.
 fn escaped(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }
 
-/// Resident memory of this process; none where the system does not tell.
+/// Returns the resident memory of this process in bytes; none where the system does not report it.
 fn resident_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;

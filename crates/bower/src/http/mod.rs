@@ -1,5 +1,5 @@
-//! Serves the operations of `service` over HTTP (`bower serve`), with what a server must have around them.
-//! Async lives here and nowhere below; whatever touches the store runs on a thread that may block, so many at once and no more.
+//! Serves the operations of `service` over HTTP (`bower serve`), with access control, limits, logs and metrics.
+//! Only this module is async. All work on the store runs on threads that may block, with a limit for each kind of work.
 
 mod app;
 pub mod auth;
@@ -54,10 +54,10 @@ pub use app::Options;
 pub use mcp::handler;
 pub use observe::log_to_standard_error;
 
-/// Files that are open beside connections: the store's, at most three for each of its connections, and those of indexes.
+/// Open files beside the connections: the store's, at most three for each of its connections, and those of the indexes.
 const OTHER_FILES: u64 = 256;
 
-/// What stands behind a question mark, as each operation that takes some reads it.
+/// Parses a query string with the parser of each operation that has one; for fuzzing.
 #[cfg(any(test, feature = "fuzzing"))]
 pub fn fuzzed_query(query: &str) {
     let _ = operations::parse_query::<operations::ListQuery>(query);
@@ -65,7 +65,7 @@ pub fn fuzzed_query(query: &str) {
     let _ = operations::parse_query::<operations::ReviewsQuery>(query);
 }
 
-/// All routes with what stands before them: the log, panics, CORS, who asks, limits.
+/// Builds the router: all routes, wrapped in logging, panic handling, CORS, authentication and limits.
 fn router(app: &Arc<App>, mcp: impl ServerHandler + Clone) -> Router {
     let mut router = operations::all().into_iter().fold(Router::new(), handle::route);
     router = observe::routes(router);
@@ -112,11 +112,11 @@ fn cors(origins: &[String]) -> CorsLayer {
         .max_age(Duration::from_mins(10))
 }
 
-/// How many of the connections that are wanted this process can have: each is an open file, and without one left over nothing of
-/// the store can be read.
+/// Returns how many of the wanted connections this process can have. Each is an open file, and without a spare file
+/// nothing of the store can be read.
 fn possible(wanted: usize) -> usize {
     let Some(files) = descriptors::raise_limit(wanted as u64 + OTHER_FILES) else { return wanted };
-    // Where there are few, half.
+    // With few files, connections get half of them.
     let most = files.saturating_sub(OTHER_FILES).max(files / 2).max(1);
     let most = usize::try_from(most).unwrap_or(usize::MAX);
     if most < wanted {
@@ -125,8 +125,8 @@ fn possible(wanted: usize) -> usize {
     most.min(wanted)
 }
 
-/// Listens until the process is told to end. `mcp` makes what is served at /mcp: [`handler`]. `began` is called with the address once
-/// requests are taken.
+/// Listens until the process is signalled to end. `mcp` creates the handler for /mcp, such as [`handler`]. `began` is
+/// called with the address once requests are accepted.
 pub fn serve<H: ServerHandler + Clone>(
     mcp: impl FnOnce(&Arc<App>) -> Result<H>,
     service: Service,
@@ -146,10 +146,10 @@ pub fn serve<H: ServerHandler + Clone>(
     let options = Options { connections, ..options };
     let app = Arc::new(App::new(Arc::new(service), options, models, door)?);
     let cores = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
-    // Its own memory after two minutes of load: 37 MB instead of 47, at the same cost of a request.
+    // After two minutes of load the process itself takes 37 MB instead of 47 MB, at the same cost for each request.
     bower_kernels::heap::limit_arenas(2 * cores);
     let workers = cores.clamp(1, 4);
-    // What a panic says may quote a text; its place is enough to find it.
+    // The message of a panic may quote a text; its location is enough to find it.
     std::panic::set_hook(Box::new(|panic| {
         let place = panic.location().map(ToString::to_string).unwrap_or_default();
         tracing::error!(target: "bower", place, "panicked");
@@ -166,7 +166,7 @@ pub fn serve<H: ServerHandler + Clone>(
         let router = router(&app, mcp(&app)?);
         listen::run(&app, router, listener, began).await
     });
-    // What still blocks now was given its time already.
+    // Blocking work that still runs has already had its time.
     runtime.shutdown_timeout(Duration::from_millis(100));
     keeper.end();
     ended

@@ -1,6 +1,6 @@
 //! Gives each request an id, a log line and a count, and serves the routes that observe the server.
 //! These are `/health`, `/ready`, `/metrics` and `/openapi.json`.
-//! The log never holds a text, a token, a path as it was asked or what stands behind its question mark: routes are named as the table
+//! The log never contains a text, a token, a path as it was requested or a query string. Routes are logged as the table
 //! of operations names them.
 
 use axum::Router;
@@ -26,15 +26,15 @@ use super::handle::{Asker, caller};
 use super::metrics::{Present, method_name};
 use super::problem::{Cause, Problem};
 
-/// The name of our own log lines. Those of libraries are never shown: they may quote what was sent.
+/// Target of our own log lines. Libraries' log lines are never shown, because they may quote what was sent.
 const TARGET: &str = "bower";
 
-/// A request's id: given by who asks, or made here.
+/// Header with a request's id, from the client or created here.
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
-/// The longest that is accepted.
+/// Longest id that is accepted.
 const LONGEST_ID: usize = 64;
 
-/// Log lines on standard error: JSON, or on a terminal text.
+/// Sends log lines to standard error: as text on a terminal, else as JSON.
 pub fn log_to_standard_error(quiet: bool, verbose: bool) {
     let level = match (quiet, verbose) {
         (true, _) => LevelFilter::ERROR,
@@ -44,7 +44,7 @@ pub fn log_to_standard_error(quiet: bool, verbose: bool) {
     let only_ours = Targets::new().with_target(TARGET, level);
     let registry = tracing_subscriber::registry().with(only_ours);
     let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_target(false);
-    // Whoever made one before keeps it.
+    // A logger that was installed before stays.
     let _ = if std::io::stderr().is_terminal() {
         registry.with(lines.with_ansi(false)).try_init()
     } else {
@@ -52,7 +52,7 @@ pub fn log_to_standard_error(quiet: bool, verbose: bool) {
     };
 }
 
-/// A request under way, as long as this lives.
+/// A request in progress; it is counted until it is dropped.
 struct UnderWay<'a>(&'a App);
 
 impl Drop for UnderWay<'_> {
@@ -61,7 +61,7 @@ impl Drop for UnderWay<'_> {
     }
 }
 
-/// Around everything else.
+/// Middleware around all others: sets the id and headers, counts the response and logs it.
 pub async fn observe(State(app): State<Arc<App>>, mut request: Request, next: Next) -> Response {
     let start = Instant::now();
     let id = request_id(request.headers());
@@ -103,10 +103,10 @@ pub async fn observe(State(app): State<Arc<App>>, mut request: Request, next: Ne
     response
 }
 
-/// Asked by machines every few seconds.
+/// Routes that machines request every few seconds; their log lines have level DEBUG.
 const OPEN_AND_FREQUENT: [&str; 3] = ["/health", "/ready", "/metrics"];
 
-/// The id that came with a request where it is one, else a new one.
+/// Returns the id that came with a request if it is valid, else a new one.
 fn request_id(headers: &HeaderMap) -> HeaderValue {
     let given = headers.get(REQUEST_ID).filter(|value| {
         let bytes = value.as_bytes();
@@ -115,7 +115,7 @@ fn request_id(headers: &HeaderMap) -> HeaderValue {
     });
     given.cloned().unwrap_or_else(|| {
         let mut bytes = [0_u8; 8];
-        // An id need not be secret: without random numbers all are alike, and nothing else is wrong.
+        // An id need not be secret. Without random numbers all ids are equal, which does no other harm.
         let _ = getrandom::fill(&mut bytes);
         HeaderValue::from_str(&hex(&bytes)).unwrap_or(HeaderValue::from_static("0"))
     })
@@ -125,16 +125,16 @@ fn request_id(headers: &HeaderMap) -> HeaderValue {
 struct Health {
     status: &'static str,
     version: &'static str,
-    /// What of the store is missing or damaged: it answers all the same, and says so.
+    /// Missing or damaged parts of the store. It answers nevertheless, and reports them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     degraded: Vec<Degraded>,
 }
 
 const HEALTH: Health = Health { status: "ok", version: env!("CARGO_PKG_VERSION"), degraded: Vec::new() };
 
-/// `/health`, `/ready`, `/metrics` and `/openapi.json`.
+/// Adds the routes `/health`, `/ready`, `/metrics` and `/openapi.json`.
 pub fn routes(router: Router<Arc<App>>) -> Router<Arc<App>> {
-    // It is the same for the life of the process.
+    // The document does not change while the process runs.
     let document = axum::body::Bytes::from(super::openapi::document().to_string());
     router
         .route("/health", get(|| async { to_json(&HEALTH).map(json) }))
@@ -143,7 +143,7 @@ pub fn routes(router: Router<Arc<App>>) -> Router<Arc<App>> {
         .route("/openapi.json", get(move || async move { json(document) }))
 }
 
-/// Whether the store answers by indexes that can be used, and the server is to take requests.
+/// Whether the store answers with usable indexes and the server accepts requests.
 async fn ready(State(app): State<Arc<App>>) -> Result<Response, Problem> {
     if app.is_ending() {
         return Err(Problem::later(StatusCode::SERVICE_UNAVAILABLE, "the server is about to end", 5));
@@ -163,7 +163,7 @@ async fn ready(State(app): State<Arc<App>>) -> Result<Response, Problem> {
     if unusable.is_empty() {
         return to_json(&Health { degraded, ..HEALTH }).map(json);
     }
-    // Whoever looks after the store makes them anew.
+    // The maintenance thread rebuilds them.
     app.is_used.store(true, Ordering::Relaxed);
     let what = format!("made anew, for it is damaged: {}; until then answers are slow", unusable.join(", "));
     Err(Problem::later(StatusCode::SERVICE_UNAVAILABLE, what, 5))
@@ -200,7 +200,7 @@ mod tests {
         let app = App::sample(home.path());
         let not_yet = ready(State(Arc::clone(&app))).await.unwrap_err();
         assert_eq!(not_yet.status, StatusCode::SERVICE_UNAVAILABLE.as_u16());
-        // It ends after it has looked once.
+        // The thread ends after it has run once.
         super::super::maintenance::Maintenance::start(Arc::clone(&app)).unwrap().end();
         ready(State(app)).await.unwrap();
     }
@@ -232,7 +232,7 @@ mod tests {
         let damaged = ready(State(Arc::clone(&app))).await.unwrap_err();
         assert_eq!(damaged.status, StatusCode::SERVICE_UNAVAILABLE.as_u16());
         assert!(damaged.message.contains("text"), "{}", damaged.message);
-        // Whoever keeps house is told, and makes it anew.
+        // The maintenance thread is notified, and rebuilds the index.
         assert!(app.is_used.load(Ordering::Relaxed));
         app.service.maintain(super::super::now()).unwrap();
         ready(State(app)).await.unwrap();

@@ -1,5 +1,6 @@
 //! Builds the `OpenAPI` document from the table of operations.
-//! Paths are made by `utoipa`, schemas by the same derives that write the JSON, so that no type is described twice.
+//! `utoipa` builds the paths. Schemas come from the same derives that write the JSON, so that no type is described
+//! twice.
 
 use schemars::generate::SchemaSettings;
 use schemars::{Schema as JsonSchemaValue, SchemaGenerator};
@@ -21,10 +22,10 @@ use super::problem::Wrong;
 use super::runs::RunState;
 use crate::service::ExportBody;
 
-/// Where the schemas stand.
+/// Location of the schemas in the document.
 const SCHEMAS: &str = "#/components/schemas/";
 
-/// Answers that every route may give, and when.
+/// Statuses of refusals that every route may return, with their reasons.
 const REFUSALS: [(u16, &str); 12] = [
     (400, "The request cannot be acted on."),
     (401, "No token, or none that is in force."),
@@ -40,10 +41,10 @@ const REFUSALS: [(u16, &str); 12] = [
     (415, "The body is not told to be JSON."),
 ];
 
-/// Only where there is a body.
+/// Statuses that only routes with a body return.
 const BODY_REFUSALS: [u16; 3] = [408, 413, 415];
 
-/// Schemas as they are made, each under its name.
+/// Generators that collect the schemas by name.
 struct Schemas {
     bodies: SchemaGenerator,
     answers: SchemaGenerator,
@@ -63,7 +64,7 @@ impl Schemas {
         }
     }
 
-    /// All of them; a type that is told otherwise than it is answered stands twice.
+    /// Returns all schemas. Panics if a type has different schemas in a body and in a response.
     fn finish(mut self) -> Map<String, Value> {
         let mut all = self.answers.take_definitions(true);
         for (name, schema) in self.bodies.take_definitions(true) {
@@ -75,7 +76,7 @@ impl Schemas {
     }
 }
 
-/// The document as JSON.
+/// Builds the document as JSON.
 pub fn document() -> Value {
     let mut schemas = Schemas::new();
     let mut paths = Paths::new();
@@ -129,7 +130,7 @@ fn add(paths: &mut Paths, path: &str, method: HttpMethod, described: Described) 
     }
 }
 
-/// A named schema where it stands among the others.
+/// Returns the reference to a named schema.
 fn reference(schema: &JsonSchemaValue) -> RefOr<Schema> {
     let name =
         schema.get("$ref").and_then(Value::as_str).expect("a body and an answer are types with a name");
@@ -193,7 +194,7 @@ fn text() -> RefOr<Schema> {
     RefOr::T(plain_text())
 }
 
-/// The fields of a type as parameters behind the question mark.
+/// Adds the fields of a type as query parameters.
 fn query_parameters(
     mut builder: OperationBuilder,
     schema: &JsonSchemaValue,
@@ -215,7 +216,7 @@ fn query_parameters(
     builder
 }
 
-/// A field's schema for a place that has no null.
+/// Returns the schema of a field for a query parameter, which cannot be null.
 fn parameter_schema(field: &Value) -> RefOr<Schema> {
     let named = |field: &Value| field["$ref"].as_str().map(str::to_owned);
     let in_any = || field["anyOf"].as_array()?.iter().find_map(named);
@@ -243,7 +244,7 @@ fn parameter_schema(field: &Value) -> RefOr<Schema> {
     RefOr::T(Schema::Object(object.build()))
 }
 
-/// The answers of whoever is refused.
+/// Adds the responses for refused requests.
 fn refusals(mut builder: OperationBuilder, problem: &RefOr<Schema>, has_body: bool) -> OperationBuilder {
     for (status, when) in REFUSALS {
         if !has_body && BODY_REFUSALS.contains(&status) {
@@ -265,7 +266,7 @@ fn refusals(mut builder: OperationBuilder, problem: &RefOr<Schema>, has_body: bo
     builder
 }
 
-/// The routes that are no operations.
+/// Describes the routes that are not in the table of operations.
 fn others(schemas: &mut Schemas, problem: &RefOr<Schema>) -> Vec<(&'static str, HttpMethod, Described)> {
     let plain = |id: &str, summary: &str, form: &str, what: &str, schema: RefOr<Schema>| {
         let good = ResponseBuilder::new()
@@ -292,7 +293,7 @@ fn others(schemas: &mut Schemas, problem: &RefOr<Schema>) -> Vec<(&'static str, 
          reset where the store was put back to an earlier change.",
         text(),
     );
-    // Described for those who read the events' data.
+    // Clients need the schema of the events' data.
     let _ = schemas.answers.subschema_for::<bower_core::request::StoreChange>();
     let query = schemas.bodies.subschema_for::<EventsQuery>();
     let events = query_parameters(events, &query, &schemas.bodies);
@@ -325,7 +326,7 @@ fn others(schemas: &mut Schemas, problem: &RefOr<Schema>) -> Vec<(&'static str, 
 mod tests {
     use super::*;
 
-    /// Every `$ref` leads somewhere, and every operation has an answer and refusals.
+    /// Checks that every `$ref` resolves, and that every operation has a response and refusals.
     #[test]
     fn the_document_holds_together() {
         let document = document();

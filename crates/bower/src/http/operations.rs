@@ -1,5 +1,5 @@
 //! Defines the table of operations: route, body, answer and what runs, once each.
-//! The router and the `OpenAPI` document are both made from it, so that neither can tell of what the other does not have.
+//! The router and the `OpenAPI` document are both built from it, so neither can contain a route that the other lacks.
 
 use axum::body::Bytes;
 use axum::extract::Query;
@@ -24,46 +24,45 @@ use crate::service::{
     StoreState,
 };
 
-/// Describes a type.
+/// Function that returns the schema of a type.
 pub type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
 
-/// Where what is asked stands.
+/// Location of an operation's input.
 #[derive(Clone, Copy)]
 pub enum Input {
-    /// In a body of JSON, which may be left out unless it is required.
+    /// A JSON body. It may be omitted unless `is_required`.
     Body { schema: SchemaOf, is_required: bool },
-    /// Behind the question mark.
+    /// The query string.
     Query(SchemaOf),
 }
 
-/// A request as it came.
+/// Unparsed parts of a request.
 #[derive(Debug)]
 pub struct Raw {
-    /// The path's parameter; empty where it has none.
+    /// The parameter in the path; empty if the path has none.
     pub id: String,
-    /// What stands behind the question mark.
+    /// The query string.
     pub query: String,
-    /// The body.
     pub body: Bytes,
 }
 
 type Run = Box<dyn Fn(&App, &Caller, Raw) -> Result<Vec<u8>, Problem> + Send + Sync>;
 
-/// One operation.
+/// An operation of the API.
 pub struct Operation {
     /// The route, with its parameter in braces.
     pub path: &'static str,
-    /// Its name in the document.
+    /// Its operation id in the `OpenAPI` document.
     pub id: &'static str,
-    /// What it does, in one line.
+    /// One line that says what it does.
     pub summary: &'static str,
-    /// What kind of work it is.
+    /// The kind of work it does.
     pub work: Work,
-    /// What it takes.
+    /// Location and schema of its input.
     pub input: Input,
-    /// What it answers.
+    /// Schema of its response.
     pub answer: SchemaOf,
-    /// Does it.
+    /// Runs the operation.
     pub run: Run,
 }
 
@@ -74,7 +73,7 @@ impl std::fmt::Debug for Operation {
 }
 
 impl Operation {
-    /// Whether it has a body, and is a POST; else it is a GET.
+    /// Whether the operation takes a body and is a POST; otherwise it is a GET.
     pub fn takes_body(&self) -> bool {
         matches!(self.input, Input::Body { .. })
     }
@@ -95,7 +94,7 @@ where
     B: DeserializeOwned + JsonSchema + 'static,
     A: Serialize + JsonSchema + 'static,
 {
-    // What says all by saying nothing may be left out.
+    // The body may be omitted if an empty object is a valid one.
     let is_required = serde_json::from_slice::<B>(b"{}").is_err();
     Operation {
         path,
@@ -108,7 +107,7 @@ where
     }
 }
 
-/// What the service does as it is, within the caller's bounds.
+/// Wraps a method of the service, which applies the caller's bounds.
 fn served<B: 'static, A: 'static>(
     run: fn(&Service, &B, &Bounds, Timestamp) -> Served<A>,
 ) -> impl Fn(&App, &Caller, &str, B) -> Result<A, Problem> + Send + Sync + 'static {
@@ -136,26 +135,26 @@ where
     }
 }
 
-/// What stands behind a question mark.
+/// Parses a query string.
 pub fn parse_query<Q: DeserializeOwned>(query: &str) -> Result<Q, Problem> {
     let uri: Uri = format!("/?{query}").parse().map_err(|_| Problem::bad("the query cannot be read"))?;
     let Query(query) = Query::try_from_uri(&uri).map_err(|why| Problem::bad(why.body_text()))?;
     Ok(query)
 }
 
-/// Nothing.
+/// An empty body or query.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Nothing {}
 
-/// A page of items, as a question mark can ask for it; POST /api/v1/list takes every filter.
+/// A page of items, by query parameters; POST /api/v1/list takes every filter.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ListQuery {
-    /// Items wanted, 1 to 500; 20 unless told.
+    /// Number of items, 1 to 500; default 20.
     #[schemars(range(min = 1, max = 500))]
     limit: Option<u32>,
-    /// Items to leave out at the start.
+    /// Number of items to skip.
     offset: Option<u32>,
     /// Only this collection.
     collection: Option<String>,
@@ -166,17 +165,17 @@ pub struct ListQuery {
     tag: Option<String>,
     /// Only memories, or only chunks of documents.
     kind: Option<Kind>,
-    /// Only this status; candidate and active unless told.
+    /// Only items with this status; default candidate and active.
     status: Option<Status>,
     /// Only this scope.
     scope: Option<Scope>,
-    /// Only this owner's.
+    /// Only items of this owner.
     owner: Option<String>,
     /// Only documents at this path or below, and memories of this source or conversation.
     source: Option<String>,
-    /// Only items written at or after: a date, an RFC 3339 time, 7d, yesterday.
+    /// Only items written at or after this time: a date, an RFC 3339 time, 7d, yesterday.
     since: Option<String>,
-    /// Only items written before: the same forms.
+    /// Only items written before this time, in the same forms.
     until: Option<String>,
 }
 
@@ -202,14 +201,14 @@ impl From<ListQuery> for ListBody {
     }
 }
 
-/// A page of documents, as a question mark can ask for it.
+/// A page of documents, by query parameters.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct DocumentsQuery {
-    /// Documents wanted, 1 to 500; 20 unless told.
+    /// Number of documents, 1 to 500; default 20.
     #[schemars(range(min = 1, max = 500))]
     limit: Option<u32>,
-    /// Documents to leave out at the start.
+    /// Number of documents to skip.
     offset: Option<u32>,
     /// Only this collection.
     collection: Option<String>,
@@ -217,7 +216,7 @@ pub struct DocumentsQuery {
     version: Option<String>,
     /// Only this scope.
     scope: Option<Scope>,
-    /// Only this owner's.
+    /// Only documents of this owner.
     owner: Option<String>,
     /// Only documents at this path or below.
     source: Option<String>,
@@ -235,34 +234,34 @@ impl From<DocumentsQuery> for ListBody {
     }
 }
 
-/// Which reviews.
+/// Selection of reviews.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ReviewsQuery {
-    /// Those that have ended too.
+    /// Include settled reviews.
     all: bool,
 }
 
-/// The domains of items.
+/// The collections.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Collections {
-    /// By name.
+    /// The collections, by name.
     collections: Vec<Collection>,
 }
 
-/// A domain of items.
+/// A collection.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Collection {
     /// Its name.
     name: String,
-    /// Items that whoever asks may see.
+    /// Number of items that the caller may see.
     items: u64,
 }
 
 /// Local models.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Models {
-    /// Those that there are, installed or not.
+    /// All known models, installed or not.
     models: Vec<model::Listed>,
 }
 
@@ -274,7 +273,7 @@ fn collections(app: &App, caller: &Caller) -> Result<Collections, Problem> {
     })
 }
 
-/// Indexes folders of this machine that the token names.
+/// Indexes folders of this machine that the token allows.
 fn index(app: &App, caller: &Caller, mut body: IndexBody) -> Result<IndexReport, Problem> {
     // A path belongs to one scope and owner: indexing it for another would take it from them.
     if caller.bounds.scope.is_some() || caller.bounds.owner.is_some() {
@@ -286,14 +285,14 @@ fn index(app: &App, caller: &Caller, mut body: IndexBody) -> Result<IndexReport,
     Ok(app.service.index(&body, &caller.bounds, now(), &|_| {}, &|| true)?)
 }
 
-/// Unless it is told how long it may take, it answers within its request; what is left waits for the next run.
+/// Consolidates within half of a request's time unless the body has a time limit. What is left waits for the next run.
 fn consolidate(app: &App, caller: &Caller, mut body: ConsolidateBody) -> Result<Consolidated, Problem> {
     let most = u32::try_from(app.options.request_time.as_secs() / 2).unwrap_or(u32::MAX).max(1);
     body.seconds.get_or_insert(most);
     Ok(app.service.consolidate(&body, &caller.bounds, now(), &|| true)?)
 }
 
-/// Every operation that takes JSON and answers with it.
+/// Returns every operation that takes JSON and answers with JSON.
 pub fn all() -> Vec<Operation> {
     let mut all = asking();
     all.extend(keeping());

@@ -1,4 +1,4 @@
-//! Asks the HTTP server as one caller in tests, without a connection and at a time that the test sets.
+//! Calls the operations as one caller in tests, without a connection and at a time that the test sets.
 
 use axum::body::Bytes;
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ use crate::service::{Bounds, Service};
 
 pub use super::clock::set_clock;
 
-/// Every route with its method, as the server's own description has them: `POST /api/v1/query`.
+/// Returns every route with its method, as the `OpenAPI` document lists them: `POST /api/v1/query`.
 pub fn routes() -> Vec<String> {
     let document = openapi::document();
     let paths = document["paths"].as_object().expect("the document lists paths").iter();
@@ -27,7 +27,7 @@ pub fn routes() -> Vec<String> {
     methods.collect()
 }
 
-/// A server as one caller knows it.
+/// A server as one caller sees it.
 pub struct Probe {
     app: Arc<App>,
     caller: Caller,
@@ -35,24 +35,24 @@ pub struct Probe {
 }
 
 impl Probe {
-    /// On a store, for a caller with these bounds who may index some folders.
+    /// Creates a server for a caller with these bounds who may index these folders.
     pub fn new(service: Service, home: &Path, bounds: Bounds, folders: Vec<PathBuf>) -> Self {
         let app = App::sample_of(service, home);
         Self { app, caller: Caller::bound(bounds, folders), operations: operations::all() }
     }
 
-    /// What it serves.
+    /// Returns the service behind the server.
     pub fn service(&self) -> &Service {
         &self.app.service
     }
 
-    /// The operations by their names in the description, each with its route.
+    /// Returns the operations: id in the `OpenAPI` document, and route.
     pub fn operations(&self) -> Vec<(&'static str, String)> {
         let method = |operation: &Operation| if operation.takes_body() { "POST" } else { "GET" };
         self.operations.iter().map(|one| (one.id, format!("{} {}", method(one), one.path))).collect()
     }
 
-    /// What an operation answers.
+    /// Returns the response of an operation as text.
     pub fn call(&self, operation: &str, id: &str, query: &str, body: &Value) -> String {
         let run = self.operations.iter().find(|one| one.id == operation).map(|one| &one.run);
         let run = run.unwrap_or_else(|| panic!("no operation {operation}"));
@@ -63,7 +63,8 @@ impl Probe {
         }
     }
 
-    /// What a stream of changes tells from the beginning on. Numbers are opaque to the caller: only their order is given.
+    /// Returns all events of the stream of changes. Change numbers are set to 0, because they are opaque to the caller
+    /// and only their order matters.
     pub fn events(&self) -> String {
         let (mut text, mut after) = (String::new(), 0);
         loop {
@@ -83,7 +84,7 @@ impl Probe {
         }
     }
 
-    /// The lines of an export.
+    /// Returns the lines of an export.
     pub fn export(&self, body: &Value) -> String {
         let body = serde_json::from_value(body.clone()).expect("the test knows the body");
         let wanted = match export::wanted(&body, &self.caller.bounds) {

@@ -1,5 +1,5 @@
 //! Defines every way in which a request can fail, in one shape: what failed, and what to do.
-//! Messages go to the client; to the log goes only what the server itself got wrong, which never holds a text of anybody's.
+//! Messages go to the client. Only the causes of the server's own faults go to the log, and these never contain a text.
 
 use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
@@ -11,42 +11,42 @@ use serde::Serialize;
 use crate::failure::{API, Exit, Failure, Hint};
 use crate::service::Refused;
 
-/// A request's bad end.
+/// A failed request.
 #[derive(Debug)]
 pub struct Problem {
-    /// The status line.
+    /// The HTTP status.
     pub status: StatusCode,
-    /// What failed, on what: one line.
+    /// One line that names the failure and its subject.
     pub message: String,
-    /// What to do about it.
+    /// Advice on what to do about it.
     pub hint: Option<String>,
-    /// Seconds after which trying again makes sense.
+    /// Seconds after which a retry makes sense.
     pub retry_after_s: Option<u64>,
-    /// The connection ends with this answer.
+    /// Whether the connection ends with this response.
     pub ends_connection: bool,
-    /// For the log alone, where the fault is on this side.
+    /// Cause of the server's own fault, only for the log.
     pub cause: Option<String>,
 }
 
-/// The body of every answer that is no success.
+/// Body of every response that is not a success.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Problem")]
 pub struct Wrong {
-    /// What failed, on what: one line, lower case.
+    /// One line in lower case that names the failure and its subject.
     error: String,
     /// Always `error`.
     status: &'static str,
-    /// What to do about it.
+    /// Advice on what to do about it.
     #[serde(skip_serializing_if = "Option::is_none")]
     hint: Option<String>,
 }
 
-/// What the log is told of an answer.
+/// Cause of a response, for the log.
 #[derive(Clone, Debug)]
 pub struct Cause(pub String);
 
 impl Problem {
-    /// A status, what failed and what to do.
+    /// Creates a problem from a status, a message and a hint.
     pub fn new(status: StatusCode, message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self {
             status,
@@ -58,34 +58,34 @@ impl Problem {
         }
     }
 
-    /// A request that cannot be acted on.
+    /// Creates a problem for a request that cannot be acted on.
     pub fn bad(message: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, message, API)
     }
 
-    /// Somebody who may not do that.
+    /// Creates a problem for a caller who may not do this.
     pub fn forbidden(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self::new(StatusCode::FORBIDDEN, message, hint)
     }
 
-    /// Too much at once; again in so many seconds.
+    /// Creates a problem for a busy server; the request may be retried after this many seconds.
     pub fn later(status: StatusCode, message: impl Into<String>, seconds: u64) -> Self {
         let mut problem = Self::new(status, message, format!("try again in {seconds} s"));
         problem.retry_after_s = Some(seconds);
         problem
     }
 
-    /// The same, and its connection ends.
+    /// Returns the problem with its connection ended after the response.
     pub fn ending_connection(self) -> Self {
         Self { ends_connection: true, ..self }
     }
 
-    /// As it is told to whoever asked.
+    /// Returns the body of the response for the client.
     pub fn told(self) -> Wrong {
         Wrong { error: self.message, status: "error", hint: self.hint }
     }
 
-    /// A fault of ours.
+    /// Creates a problem for a fault of the server itself.
     pub fn internal(cause: impl Into<String>) -> Self {
         Self {
             status: StatusCode::INTERNAL_SERVER_ERROR,
@@ -101,7 +101,7 @@ impl Problem {
     }
 }
 
-/// A hint as whoever asks over HTTP reads it.
+/// Returns a hint in its form for HTTP clients.
 fn http_hint(hint: &Hint) -> &str {
     match hint {
         Hint::Same(words) | Hint::Person(words) => words,

@@ -1,6 +1,6 @@
-//! Handles what a handler leaves unread of a request's body.
-//! A short rest is read, so that the next request on the connection begins where it should; after anything else the answer says that
-//! the connection ends.
+//! Handles the part of a request's body that its handler leaves unread.
+//! A short rest is read, so that the next request on the connection begins at the right byte. Otherwise the response
+//! says that the connection ends.
 
 use axum::body::Bytes;
 use axum::body::HttpBody;
@@ -12,33 +12,33 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-/// How much of a body is read for the sake of the next request: a memory of the longest kind fits. What is longer costs less as a
-/// new connection.
+/// Maximum number of bytes that are read for the sake of the next request; the longest memory fits. For a longer rest a
+/// new connection costs less.
 const MOST_DRAINED: u64 = 1 << 20;
-/// How long that may take: what was sent is there by then.
+/// Time limit for reading the rest. Bytes that were already sent arrive within it.
 const DRAIN_TIME: Duration = Duration::from_secs(1);
 
-/// A request's body on loan to its handler: when that is done with it, it comes back.
+/// A request's body on loan to its handler. Dropping it returns the body.
 #[derive(Debug)]
 pub struct Lent<B> {
     body: Option<B>,
     shared: Arc<Shared<B>>,
 }
 
-/// Where a body comes back to.
+/// Receiver of the returned body.
 #[derive(Debug)]
 pub struct Owed<B>(Arc<Shared<B>>);
 
 #[derive(Debug)]
 struct Shared<B> {
     returned: Mutex<Option<B>>,
-    /// Somebody asked for a part of it: a client that waits for a word before it sends was given it.
+    /// Whether the handler has polled the body. If so, a client that waits for 100 Continue has received it.
     is_begun: AtomicBool,
-    /// All of it was read.
+    /// Whether the whole body was read.
     is_ended: AtomicBool,
 }
 
-/// Lends a body.
+/// Lends a body to a handler.
 pub fn lend<B>(body: B) -> (Lent<B>, Owed<B>) {
     let shared = Arc::new(Shared {
         returned: Mutex::new(None),
@@ -81,17 +81,18 @@ impl<B> Drop for Lent<B> {
 }
 
 impl<B: HttpBody<Data = Bytes> + Unpin> Owed<B> {
-    /// Reads what is left, within bounds, once the answer is known; otherwise the answer ends the connection. `expects` is whether the
-    /// client waits for a word before it sends: then the answer is that word, and nothing is read.
+    /// Reads the rest of the body, within limits, once the response is known; otherwise the response ends the
+    /// connection. `expects` is whether the client sent `Expect`. Such a client sends no body after a final response,
+    /// so nothing is read.
     pub async fn settle<T>(self, answer: &mut Response<T>, expects: bool) {
-        // Somebody who still has it reads on while the answer goes out.
+        // The body was not returned: its holder reads on while the response is sent.
         let Some(body) = self.0.returned.lock().unwrap_or_else(PoisonError::into_inner).take() else {
             return;
         };
         if self.0.is_ended.load(Ordering::Relaxed) || body.is_end_stream() {
             return;
         }
-        // Whoever sent too slowly was given his time.
+        // A client that sent too slowly has already had its time.
         let is_late = matches!(answer.status(), StatusCode::REQUEST_TIMEOUT | StatusCode::GATEWAY_TIMEOUT);
         let waits = expects && !self.0.is_begun.load(Ordering::Relaxed);
         let is_read = !is_late
@@ -104,12 +105,12 @@ impl<B: HttpBody<Data = Bytes> + Unpin> Owed<B> {
     }
 }
 
-/// Whether a request's head says that the client waits for a word before it sends the body.
+/// Whether the client waits for 100 Continue before it sends the body.
 pub fn expects(headers: &HeaderMap) -> bool {
     headers.contains_key(header::EXPECT)
 }
 
-/// Reads all of a body; false where it is too long, or breaks off.
+/// Reads a whole body; false if it is too long or breaks off.
 async fn drain<B: HttpBody<Data = Bytes> + Unpin>(mut body: B) -> bool {
     let mut drained = 0;
     loop {
@@ -142,7 +143,7 @@ mod tests {
         !answer.headers().contains_key(header::CONNECTION)
     }
 
-    /// A body of what a function gives until it gives none.
+    /// A body with the pieces that a function returns until it returns none.
     struct Made<F>(F);
 
     impl<F: FnMut() -> Option<Result<Bytes, std::io::Error>> + Unpin> HttpBody for Made<F> {

@@ -1,5 +1,5 @@
 //! Tracks operations that take longer than a request may.
-//! Each goes on by itself, and whoever began it can ask how it ended. Runs are known as long as the server lives, the last of them.
+//! Each goes on by itself, and its caller can query its result. The server remembers the last runs while it lives.
 
 use axum::http::StatusCode;
 use bower_core::item::hex;
@@ -15,15 +15,15 @@ use super::auth::Key;
 use super::clock::now;
 use super::problem::{Problem, Wrong};
 
-/// Where they are looked up.
+/// Path at which the state of a run is read.
 pub const PATH: &str = "/api/v1/runs/{id}";
-/// Runs that have ended and are still known.
+/// Maximum number of ended runs that are remembered.
 const MOST_KEPT: usize = 64;
 
-/// What a run answers in the end.
+/// Result of a run.
 pub(super) type Ended = Result<Vec<u8>, Problem>;
 
-/// The runs that outlasted their requests.
+/// The operations that outlasted their requests.
 #[derive(Debug)]
 pub struct Runs {
     all: Mutex<VecDeque<Run>>,
@@ -34,13 +34,13 @@ pub struct Runs {
 struct Run {
     id: String,
     operation: &'static str,
-    /// Whoever began it: nobody else is told of it.
+    /// Its caller; no other caller may see it.
     key: Key,
     begin_time: Timestamp,
     end: Option<(Timestamp, Result<Vec<u8>, Wrong>)>,
 }
 
-/// How a run stands.
+/// State of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Stage {
@@ -52,32 +52,32 @@ enum Stage {
 /// An operation that takes longer than a request may.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct RunState {
-    /// Its id: GET /api/v1/runs/{id} tells how it goes on.
+    /// Its id; GET /api/v1/runs/{id} returns its state.
     run: String,
-    /// The operation's name in this document.
+    /// The operation's id in this document.
     operation: &'static str,
     /// running, done or failed.
     state: Stage,
-    /// When its request was found to take too long.
+    /// Time at which its request had taken too long.
     begin_time: Timestamp,
-    /// When it ended.
+    /// Time of its end.
     #[serde(skip_serializing_if = "Option::is_none")]
     end_time: Option<Timestamp>,
-    /// What the operation answers, where it is done.
+    /// Response of the operation, once it is done.
     #[serde(skip_serializing_if = "Option::is_none")]
     answer: Option<Value>,
-    /// Why it failed.
+    /// Reason why it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     problem: Option<Wrong>,
 }
 
 impl Runs {
-    /// None yet.
+    /// Creates an empty set of runs.
     pub fn new() -> Self {
         Self { all: Mutex::default(), running: watch::Sender::new(0) }
     }
 
-    /// How a run goes on.
+    /// Returns the state of a caller's run.
     pub fn state(&self, id: &str, key: &Key) -> Result<RunState, Problem> {
         let all = self.lock();
         let run = all.iter().find(|run| run.id == id && run.key == *key).ok_or_else(|| {
@@ -114,13 +114,13 @@ impl Runs {
         Ok(state)
     }
 
-    /// Waits until none goes on any more.
+    /// Waits until no run is in progress.
     pub async fn ended(&self) {
-        // The sender lives as long as this does.
+        // `wait_for` fails only when the sender is dropped, and `self` owns it.
         let _ = self.running.subscribe().wait_for(|running| *running == 0).await;
     }
 
-    /// Notes that an operation goes on; its id.
+    /// Records that an operation outlasts its request, and returns the id of its run.
     pub(super) fn begin(&self, operation: &'static str, key: Key) -> Result<String, Problem> {
         let mut id = [0_u8; 8];
         getrandom::fill(&mut id).map_err(|why| Problem::internal(format!("no random numbers: {why}")))?;
@@ -130,7 +130,7 @@ impl Runs {
         Ok(id)
     }
 
-    /// Notes how one ended.
+    /// Records the result of a run.
     pub(super) fn end(&self, id: &str, end: Ended) {
         let mut all = self.lock();
         let at = all.iter().position(|run| run.id == id);
@@ -143,7 +143,7 @@ impl Runs {
                 tracing::info!(target: "bower", run = id, operation, state, "ended");
             }
             run.end = Some((now(), end.map_err(Problem::told)));
-            // Those that have ended stand in the order in which they did.
+            // Ended runs are in the order in which they ended.
             all.push_back(run);
         }
         while all.iter().filter(|run| run.end.is_some()).count() > MOST_KEPT {
@@ -171,7 +171,7 @@ mod tests {
         Key::Token(name.into())
     }
 
-    /// Begins a run that outlasts its request and ends when it is told to, and how.
+    /// Begins a run that outlasts its request. The run ends with the result that the returned sender passes.
     async fn begin(app: &Arc<App>) -> (String, std::sync::mpsc::Sender<Ended>) {
         let (tell, told) = std::sync::mpsc::channel::<Ended>();
         let response = patiently(app, key("ann"), "index", move || told.recv().unwrap()).await.unwrap();
@@ -201,7 +201,7 @@ mod tests {
             (&state["state"], &state["problem"]["error"]),
             (&"failed".into(), &"paths: none is left".into())
         );
-        // The last are known, and those that go on.
+        // The last ended runs are kept, and all that are still in progress.
         let (going, tell) = begin(&app).await;
         for _ in 0..=MOST_KEPT {
             let id = app.runs.begin("sweep", key("bob")).unwrap();

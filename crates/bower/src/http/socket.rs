@@ -1,5 +1,5 @@
-//! Limits how long writes to a connection stay unread, and closes it so that its client can read the answer.
-//! Writes that a client leaves unread are an error, and a connection that the server ends stays open for a moment.
+//! Limits how long a client may leave writes unread, and closes connections so that the client can read the response.
+//! Writes that stay unread too long are an error. A connection that the server ends stays open for a moment.
 
 use std::io;
 use std::pin::Pin;
@@ -13,31 +13,33 @@ use tokio::time::{Instant, Sleep, sleep, timeout};
 use super::connections::Connection;
 use super::stream::MOST_STALLED;
 
-/// A client that reads less than this in [`MOST_STALLED`] while more waits for it is taken for one that reads nothing.
+/// Bytes below which a client counts as reading nothing, if it read fewer within [`MOST_STALLED`] while more was
+/// waiting.
 const LEAST_READ: usize = 64 << 10;
-/// How long a client may send on after its last answer, before it reads that and ends the connection.
+/// Longest time that a client may still send after its last response, before it reads that and ends the connection.
 const LINGER: Duration = Duration::from_secs(5);
-/// And how long it may be silent.
+/// Longest time that the client may be silent during that.
 const LINGER_SILENT: Duration = Duration::from_secs(1);
 
-/// A connection that notes when bytes come, and fails where its client leaves too much unread for too long.
+/// A connection that records when bytes arrive, and fails when its client leaves too much unread for too long.
 pub struct Socket {
     stream: TcpStream,
     connection: Arc<Connection>,
     deadline: Pin<Box<Sleep>>,
-    /// Bytes that the client took since its present stall began; none where it does not stall.
+    /// Bytes that the client read since its present stall began; none while it does not stall.
     stalled: Option<usize>,
 }
 
 impl Socket {
-    /// Around an accepted connection.
+    /// Wraps an accepted connection.
     pub fn new(stream: TcpStream, connection: Arc<Connection>) -> Self {
         let deadline = Box::pin(sleep(MOST_STALLED));
         Self { stream, connection, deadline, stalled: None }
     }
 
-    /// Ends it as its client can understand: nothing more is sent, and what still comes is thrown away for a moment. Closed at once,
-    /// with bytes unread, the system would take back the answer that the client has not read yet.
+    /// Ends the connection so that the client can read the last response: shuts down writing, then discards what still
+    /// arrives for a moment. If it were closed at once with unread bytes, the system would discard the response that
+    /// the client has not read yet.
     pub async fn linger(self) {
         let mut stream = self.stream;
         let last = async {
@@ -47,11 +49,12 @@ impl Socket {
             let mut thrown_away = vec![0; 16 << 10];
             while let Ok(Ok(1..)) = timeout(LINGER_SILENT, stream.read(&mut thrown_away)).await {}
         };
-        // Whoever sends on for longer does not mean to read.
+        // A client that sends for longer does not intend to read.
         let _ = timeout(LINGER, last).await;
     }
 
-    /// Passes on what became of a write of so many bytes; one that waits too long is an error.
+    /// Returns the result of a write, or an error if the write has been pending for too long. `bytes` returns the
+    /// length of the write; none for a flush.
     fn timed<T>(
         &mut self,
         context: &mut Context<'_>,
@@ -60,7 +63,7 @@ impl Socket {
     ) -> Poll<io::Result<T>> {
         match &written {
             Poll::Ready(Ok(done)) => match (bytes(done), self.stalled) {
-                // A client that takes a byte now and then is as slow as one that takes none.
+                // A client that reads a byte now and then is as slow as one that reads nothing.
                 (Some(more), Some(taken)) if taken + more < LEAST_READ => self.stalled = Some(taken + more),
                 (Some(_) | None, _) => self.stalled = None,
             },

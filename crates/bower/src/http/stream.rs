@@ -1,5 +1,4 @@
-//! Sends answers piece by piece, and drops clients that do not read them.
-//! Nothing waits for such a client for long.
+//! Sends response bodies piece by piece, and drops clients that do not read them.
 
 use axum::body::{Body, Bytes, HttpBody};
 use hyper::body::{Frame, SizeHint};
@@ -9,10 +8,10 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::sync::mpsc;
 
-/// How long a client may leave a piece unread.
+/// Longest time that a client may leave a piece unread.
 pub const MOST_STALLED: Duration = Duration::from_secs(30);
 
-/// A body that something lives as long as.
+/// A body that owns a value until it is sent or dropped.
 struct Kept<T> {
     body: Body,
     _kept: T,
@@ -38,12 +37,12 @@ impl<T: Unpin> HttpBody for Kept<T> {
     }
 }
 
-/// The same body, and something that lives until it was sent or dropped.
+/// Wraps a body so that `kept` lives until the body is sent or dropped.
 pub fn kept<T: Unpin + Send + 'static>(body: Body, kept: T) -> Body {
     Body::new(Kept { body, _kept: kept })
 }
 
-/// A body that ends, as if that were all, when something happens.
+/// A body that ends, as if complete, when a future completes.
 struct Until {
     body: Body,
     end: Pin<Box<dyn Future<Output = ()> + Send>>,
@@ -64,12 +63,12 @@ impl HttpBody for Until {
     }
 }
 
-/// The same body, until `end`.
+/// Wraps a body so that it ends when `end` completes.
 pub fn until(body: Body, end: impl Future<Output = ()> + Send + 'static) -> Body {
     Body::new(Until { body, end: Box::pin(end) })
 }
 
-/// The receiving end, as a body.
+/// Body that reads its pieces from a channel.
 struct Pieces(mpsc::Receiver<io::Result<Bytes>>);
 
 impl HttpBody for Pieces {
@@ -84,13 +83,13 @@ impl HttpBody for Pieces {
     }
 }
 
-/// A body, and where its pieces are put.
+/// Creates a body, and the sender of its pieces.
 pub fn channel() -> (mpsc::Sender<io::Result<Bytes>>, Body) {
     let (sender, pieces) = mpsc::channel(8);
     (sender, Body::new(Pieces(pieces)))
 }
 
-/// Sends a piece; an error where the client has gone or reads nothing.
+/// Sends a piece. Fails if the client has gone or reads nothing.
 pub async fn send(to: &mpsc::Sender<io::Result<Bytes>>, piece: Bytes) -> io::Result<()> {
     match tokio::time::timeout(MOST_STALLED, to.send(Ok(piece))).await {
         Ok(Ok(())) => Ok(()),

@@ -1,8 +1,8 @@
-//! Keeps the tokens by which others than this machine's own programs are let in: `tokens.json` in the home.
-//! It holds no token, only hashes of them; it is no part of the store, so neither exports nor backups carry it.
+//! Stores the tokens of callers other than this machine's own programs, in `tokens.json` in the home.
+//! The file contains only hashes of tokens. It is not part of the store, so neither exports nor backups contain it.
 //!
-//! A token is 256 random bits, so a plain SHA-256 of it is enough: there is no dictionary to try, as there is for passwords,
-//! and a slow hash would only slow every request down.
+//! A token is 256 random bits, so a plain SHA-256 of it is enough. There is no dictionary to try, as there is for
+//! passwords, and a slow hash would only slow down every request.
 
 use bower_core::files;
 use bower_core::item::{Scope, hex};
@@ -19,61 +19,61 @@ use subtle::ConstantTimeEq;
 use crate::failure::{Exit, Failure, Hint, Result};
 use crate::service::{Access, Bounds};
 
-/// The file inside the home.
+/// Name of the file in the home.
 pub const FILE: &str = "tokens.json";
 
-/// What a token begins with, so that people and scanners for secrets know it when they see one.
+/// Prefix of every token, so that people and secret scanners recognize it.
 const PREFIX: &str = "bower_";
 
-/// The form of the file. A newer one is refused, never guessed at.
+/// Version of the file format. A newer one is refused.
 const VERSION: u32 = 1;
 
-/// A token as it is kept and shown: everything but itself.
+/// A stored token: everything but the secret itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Token {
-    /// Whose it is or what it is for; no two that are in force have the same.
+    /// Name of its holder or purpose, unique among active tokens.
     pub name: String,
     /// SHA-256 of the token, hex.
     pub sha256: String,
-    /// What may be done with it.
+    /// Operations that it allows.
     pub access: Access,
-    /// Only these collections; none named is all.
+    /// Allowed collections; empty allows all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub collections: Vec<String>,
-    /// Only this scope.
+    /// Allowed scope; none allows all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scope: Option<Scope>,
-    /// Only this owner's.
+    /// Allowed owner; none allows all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
-    /// Folders of this machine that may be indexed with it.
+    /// Folders of this machine that it allows to index.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub folders: Vec<PathBuf>,
-    /// When it was made.
+    /// Time of its creation.
     pub create_time: Timestamp,
-    /// From when on it is not in force.
+    /// Time at which it expires; none if it never does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expire_time: Option<Timestamp>,
-    /// Since when it is not in force, because somebody said so.
+    /// Time at which it was revoked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revoke_time: Option<Timestamp>,
 }
 
-/// Whether a token is in force.
+/// Whether a token is active.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Standing {
-    /// It is.
+    /// It is valid.
     Active,
-    /// Its time is over.
+    /// It has expired.
     Expired,
-    /// Somebody took it back.
+    /// It was revoked.
     Revoked,
 }
 
 impl Standing {
-    /// Its word.
+    /// Returns its name as text.
     pub fn word(self) -> &'static str {
         match self {
             Self::Active => "active",
@@ -84,7 +84,7 @@ impl Standing {
 }
 
 impl Token {
-    /// Whether it is in force at a time.
+    /// Returns its standing at a time.
     pub fn standing(&self, now: Timestamp) -> Standing {
         if self.revoke_time.is_some() {
             Standing::Revoked
@@ -95,7 +95,7 @@ impl Token {
         }
     }
 
-    /// What it reaches.
+    /// Returns the access bounds of its callers.
     pub fn bounds(&self) -> Bounds {
         Bounds {
             scope: self.scope,
@@ -108,7 +108,7 @@ impl Token {
     }
 }
 
-/// The file as it is kept.
+/// Content of the file.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Kept {
@@ -116,12 +116,12 @@ struct Kept {
     tokens: Vec<Token>,
 }
 
-/// Tokens of a home, oldest first; none where there is no file.
+/// Returns the tokens of a home, oldest first; none where there is no file.
 pub fn list(home: &Path) -> Result<Vec<Token>> {
     read(&home.join(FILE))
 }
 
-/// Makes a token. It is returned here and never shown again.
+/// Creates a token. The secret is returned here and never shown again.
 pub fn create(home: &Path, mut token: Token) -> Result<(Token, String)> {
     let mut secret = [0_u8; 32];
     getrandom::fill(&mut secret).map_err(|source| {
@@ -143,7 +143,7 @@ pub fn create(home: &Path, mut token: Token) -> Result<(Token, String)> {
     Ok((token, secret))
 }
 
-/// Takes the token of a name back; a running server knows at its next request.
+/// Revokes the token of this name. A running server refuses it from the next request on.
 pub fn revoke(home: &Path, name: &str, now: Timestamp) -> Result<Token> {
     let mut revoked = None;
     change(home, |tokens| {
@@ -161,7 +161,7 @@ pub fn revoke(home: &Path, name: &str, now: Timestamp) -> Result<Token> {
     revoked.ok_or_else(|| Failure::internal("a token was revoked and is not there"))
 }
 
-/// What a token is known by.
+/// Returns the hash that is stored for a token.
 fn hash(token: &str) -> String {
     hex(&Sha256::digest(token.as_bytes()))
 }
@@ -184,7 +184,7 @@ fn read(path: &Path) -> Result<Vec<Token>> {
     Ok(kept.tokens)
 }
 
-/// Changes the file as one step: whoever reads sees it before or after, and two who write wait for each other.
+/// Changes the file atomically: readers see it before or after the change, and writers wait for each other.
 fn change(home: &Path, body: impl FnOnce(&mut Vec<Token>) -> Result<()>) -> Result<()> {
     let path = home.join(FILE);
     let failed = |doing, path: &Path, source| Failure::from(bower_core::Error::io(doing, path, source));
@@ -197,7 +197,7 @@ fn change(home: &Path, body: impl FnOnce(&mut Vec<Token>) -> Result<()>) -> Resu
     let text = serde_json::to_string_pretty(&Kept { version: VERSION, tokens })
         .map_err(|source| Failure::internal(format!("cannot write JSON: {source}")))?;
     let aside = home.join("tokens.json.new");
-    // What an earlier one left there may be anybody's to read.
+    // A file that an earlier process left there may have other permissions.
     let _ = std::fs::remove_file(&aside);
     let written = files::create_new(&aside).and_then(|mut file| {
         file.write_all(text.as_bytes())?;
@@ -208,7 +208,8 @@ fn change(home: &Path, body: impl FnOnce(&mut Vec<Token>) -> Result<()>) -> Resu
     std::fs::rename(&aside, &path).map_err(|source| failed("write", &path, source))
 }
 
-/// The tokens as a server sees them: read again when the file is another, so that a revoked one is refused at once.
+/// The tokens as a server reads them. The file is read again when it has changed, so that a revoked token is refused at
+/// once.
 #[derive(Debug)]
 pub struct Tokens {
     path: PathBuf,
@@ -221,7 +222,7 @@ struct Known {
     tokens: Option<Arc<Vec<Token>>>,
 }
 
-/// What another file, or another content, differs in.
+/// Metadata that differs when the file or its content differs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Stamp {
     bytes: u64,
@@ -230,12 +231,12 @@ struct Stamp {
 }
 
 impl Tokens {
-    /// Those of a home.
+    /// Reads the tokens of a home.
     pub fn of(home: &Path) -> Self {
         Self { path: home.join(FILE), known: Mutex::default() }
     }
 
-    /// All of them, revoked ones too; an error where the file cannot be read: nobody is let in by what cannot be read.
+    /// Returns all tokens, revoked ones too. Fails if the file cannot be read: an unreadable file admits no one.
     pub fn all(&self) -> Result<Arc<Vec<Token>>> {
         let stamp = std::fs::metadata(&self.path).ok().map(|file| Stamp {
             bytes: file.len(),
@@ -255,8 +256,8 @@ impl Tokens {
         Ok(tokens)
     }
 
-    /// The token that somebody showed, whatever its standing. Each kept hash is compared, and each in the same time, so that
-    /// nothing is learned from how long it took.
+    /// Finds a token by its secret, also an expired or revoked one. Every stored hash is compared in constant time, so
+    /// that the duration reveals nothing.
     pub fn find(&self, shown: &str) -> Result<Option<Token>> {
         let shown = hash(shown);
         let mut found = None;
@@ -324,7 +325,7 @@ mod tests {
         assert!(create(home.path(), token("ci")).unwrap_err().message.contains("in force"));
         let now = at("2026-01-02T00:00:00Z");
         assert_eq!(revoke(home.path(), "ci", now).unwrap().standing(now), Standing::Revoked);
-        // Who has read the file before sees it.
+        // A reader that read the file before sees the change.
         assert_eq!(tokens.find(&secret).unwrap().unwrap().standing(now), Standing::Revoked);
         assert_eq!(revoke(home.path(), "ci", now).unwrap_err().exit, Exit::Nothing);
         create(home.path(), token("ci")).unwrap();

@@ -1,4 +1,4 @@
-//! Acts as other callers in places that the tested caller may not see, differently in each of the two runs.
+//! Acts as callers whose items the tested caller may not see, differently in each of the two runs.
 
 use bower_core::engine::DocumentInput;
 use bower_core::item::{Gate, Ruling, Scope, Statistics, Verdict};
@@ -11,23 +11,23 @@ use crate::service::{
     TurnBody, TurnsBody,
 };
 
-/// Somebody whom the caller does not see.
+/// Callers whose items the tested caller does not see.
 #[derive(Debug)]
 pub struct Others {
     bounds: Bounds,
-    /// What they do and say; another one in the second run.
+    /// Source of their actions and texts; with `statistics = own` it differs in the second run.
     random: Random,
-    /// In which order they say it, where the words must be the same in both runs.
+    /// Source of the order of words; it differs in the second run where the words must be the same.
     order: Random,
     statistics: Statistics,
     is_away: bool,
     documents: usize,
-    /// What they kept.
+    /// Ids of the memories that they kept.
     pub ids: Vec<String>,
 }
 
 impl Others {
-    /// Of a seed. With shared statistics they write the same words in both runs.
+    /// Creates the others of a seed. With shared statistics they write the same words in both runs.
     pub fn new(seed: u64, bounds: &Bounds, second: bool, statistics: Statistics) -> Self {
         let another = if second { 0x5EED } else { 0xF1E1D };
         let own = Random::new(seed.wrapping_add(another));
@@ -46,7 +46,7 @@ impl Others {
         }
     }
 
-    /// Does a few things.
+    /// Performs a few actions.
     pub fn act(&mut self, service: &Service, now: Timestamp) {
         if self.is_away {
             return;
@@ -147,7 +147,7 @@ impl Others {
                 }
             }
             8 => {
-                // What was forgotten or folded into another is not there.
+                // The memory may have been forgotten or merged, so errors are ignored.
                 if let Some(id) = self.id() {
                     let verdict = self.random.of(&[Verdict::Useful, Verdict::Wrong, Verdict::Stale]);
                     drop(service.feedback(&FeedbackBody { id: id.clone(), verdict }, &bounds, now));

@@ -1,33 +1,33 @@
-//! Plans a pair of runs by its seed: whom the caller and the others are, and what the store is like.
+//! Plans a pair of runs by its seed: the bounds of the caller and the others, and the settings of the store.
 
 use bower_core::item::{Scope, Statistics};
 
 use super::random::Random;
 use crate::service::{Access, Bounds};
 
-/// What a pair is about.
+/// Parameters of a pair of runs.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// What it follows from.
+    /// Seed of the pair.
     pub seed: u64,
-    /// What the caller is bound to.
+    /// Bounds of the caller.
     pub bounds: Bounds,
-    /// What the others are bound to: nothing that they may see is visible to the caller.
+    /// Bounds of the others. Nothing within them is visible to the caller.
     pub others: Bounds,
-    /// Whose words say how rare one is.
+    /// Setting `statistics`: whether word rarities come from the whole store or from visible items only.
     pub statistics: Statistics,
-    /// Whether there are vectors.
+    /// Whether the store has vectors.
     pub vectors: bool,
 }
 
 impl Plan {
-    /// Of a seed.
+    /// Derives the plan from a seed.
     pub fn new(seed: u64) -> Self {
         let random = &mut Random::new(seed);
         let (ann, bob) = (Some("ann".to_owned()), Some("bob".to_owned()));
         let free = Bounds { access: Access::Admin, ..Bounds::default() };
         let anywhere = |random: &mut Random| vec![random.of(&["attic", "cellar", "memories"]).to_owned()];
-        // Scope, owner, collection, and two of them at once.
+        // Bounds by scope, owner or collection, or by two of them at once.
         let (bounds, others) = match random.below(6) {
             0 => (
                 Bounds { owner: ann, ..free.clone() },

@@ -1,5 +1,5 @@
-//! Generates the requests of a caller by every way in: one for each operation, tool, resource and prompt.
-//! They are filled with words that others use too, and with ids that are its own, another's or nobody's.
+//! Generates one request for each operation, tool, resource and prompt that a caller can use.
+//! Requests contain words that others use too, and ids of the caller's own items, of others' items, or of none.
 
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
@@ -18,7 +18,8 @@ use crate::service::Bounds;
 const THINGS: &[&str] = &["gateway", "queue", "backup", "warehouse", "harbour", "ledger"];
 const TAGS: &[&str] = &["ops", "build", "quicksave"];
 
-/// A sentence that may be a memory. There are some hundred, so that the same things are said in different places.
+/// Returns a sentence that may be kept as a memory. There are about a hundred, so that different callers write the same
+/// ones.
 pub fn sentence(random: &mut Random) -> String {
     let thing = random.of(THINGS);
     match random.below(7) {
@@ -32,17 +33,17 @@ pub fn sentence(random: &mut Random) -> String {
     }
 }
 
-/// What a caller learned, and what it guesses.
+/// Ids that a caller learned or can guess.
 #[derive(Clone, Debug, Default)]
 pub struct Known {
     ids: Vec<String>,
     reviews: Vec<u64>,
-    /// Ids of what it may not see: anybody can make the id of a text that he knows.
+    /// Ids of items that it may not see: anyone can compute the id of a known text.
     pub others: Vec<String>,
 }
 
 impl Known {
-    /// Takes the ids out of an answer.
+    /// Adds the ids in an answer.
     pub fn learn(&mut self, answer: &str) {
         if let Ok(value) = serde_json::from_str(answer) {
             self.take(&value);
@@ -67,7 +68,7 @@ impl Known {
         }
     }
 
-    /// One of its own ids mostly, or another's, or nobody's; sometimes only the first digits.
+    /// Returns one of its own ids, another caller's, or an unused one; sometimes only its first digits.
     fn id(&self, random: &mut Random) -> String {
         let mut id = match random.below(5) {
             0 | 1 if !self.others.is_empty() => random.of(&self.others),
@@ -81,7 +82,7 @@ impl Known {
         id
     }
 
-    /// A review of its own, or a number that the store may have given to another's.
+    /// Returns a review of its own, or a number that may be another caller's review.
     fn review(&self, random: &mut Random) -> u64 {
         if self.reviews.is_empty() || random.one_in(3) {
             1 + random.below(6) as u64
@@ -91,41 +92,40 @@ impl Known {
     }
 }
 
-/// One request. What is to be filled in is null until then.
+/// A request. Parts that [`Request::fill`] fills in are empty until then.
 #[derive(Clone, Debug)]
 pub enum Request {
-    /// Of the HTTP server, by its name in the description.
+    /// An operation of the HTTP server.
     Operation {
-        /// The name.
+        /// Its id in the `OpenAPI` document.
         id: &'static str,
         /// The parameter in the path.
         path: String,
-        /// Behind the question mark.
+        /// The query string.
         query: String,
-        /// The body.
         body: Value,
     },
     /// The stream of changes, from the beginning.
     Events,
     /// An export.
     Export(Value),
-    /// An MCP tool of ours, or of a system that is stood in for.
+    /// A tool of MCP: our own, or one of a compatible system.
     Tool(Option<System>, &'static str, Value),
-    /// An MCP resource.
+    /// A resource of MCP.
     Resource(Option<System>, String),
-    /// The prompt that brings what is known.
+    /// The prompt `recall`.
     Recall(Value),
-    /// A suggestion for something that is being typed.
+    /// The completions of a typed text.
     Complete(What, String),
-    /// What is offered at all.
+    /// The tools and prompts that are listed.
     Offers,
 }
 
-/// The systems whose tools can be offered.
+/// Our own tools alone, then with those of each other system.
 const SYSTEMS: [Option<System>; 4] = [None, Some(System::Athena), Some(System::Ade), Some(System::Brv)];
 
 impl Request {
-    /// One of each, not filled in.
+    /// Returns one request of each kind, not filled in.
     pub fn everything(probe: &Probe) -> Vec<Self> {
         let operation =
             |(id, _)| Self::Operation { id, path: String::new(), query: String::new(), body: Value::Null };
@@ -133,7 +133,7 @@ impl Request {
         all.extend([Self::Events, Self::Export(Value::Null), Self::Recall(Value::Null), Self::Offers]);
         for system in SYSTEMS {
             let offered = tools::offered(&Choice::All, system).unwrap();
-            // Every system has ours beside its own.
+            // Every system lists our tools beside its own.
             let new = offered.iter().map(|one| one.tool.name).filter(|name| {
                 system.is_none() || !tools::TOOLS.iter().chain(tools::MORE).any(|ours| ours.name == *name)
             });
@@ -149,14 +149,14 @@ impl Request {
         all
     }
 
-    /// Something that is kept.
+    /// Returns a request that keeps a memory or adds a document.
     pub fn writes(random: &mut Random, plan: &Plan) -> Self {
         let body = if random.one_in(6) { documents(random) } else { curate(random) };
         let id = if body.get("documents").is_some() { "addDocuments" } else { "curate" };
         Self::Operation { id, path: String::new(), query: String::new(), body: placed(body, plan) }
     }
 
-    /// The same with what it asks.
+    /// Returns the request with its arguments filled in.
     pub fn fill(&self, random: &mut Random, plan: &Plan, known: &Known, folder: &Path) -> Self {
         match self {
             Self::Operation { id, .. } => operation(id, random, plan, known, folder),
@@ -177,7 +177,7 @@ impl Request {
         }
     }
 
-    /// What it is answered.
+    /// Sends the request, and returns the answer as text.
     pub fn ask(&self, probe: &Probe, bounds: &Bounds, now: Timestamp) -> String {
         let service = probe.service();
         match self {
@@ -233,7 +233,7 @@ impl Request {
     }
 }
 
-/// JSON without what a wall clock measured; anything else as it is.
+/// Returns JSON without wall-clock measurements; any other text unchanged.
 fn plain(answer: &str) -> String {
     let Ok(mut value) = serde_json::from_str::<Value>(answer) else { return answer.to_owned() };
     without_times(&mut value);
@@ -243,7 +243,7 @@ fn plain(answer: &str) -> String {
 const SESSIONS: &[&str] = &["monday", "tuesday"];
 const VERDICTS: &[&str] = &["useful", "wrong", "stale"];
 
-/// A body with a place, where the caller's bounds leave one open.
+/// Adds a collection to a body if the caller's bounds allow several.
 fn placed(mut body: Value, plan: &Plan) -> Value {
     if plan.bounds.collections.len() > 1 {
         body["collection"] = json!(plan.bounds.collections[0]);
@@ -332,7 +332,7 @@ fn settle(random: &mut Random) -> Value {
     }
 }
 
-/// The request of an operation. One that nobody wrote a request for stops here.
+/// Returns the request of an operation. Panics for an operation without one.
 fn operation(id: &'static str, random: &mut Random, plan: &Plan, known: &Known, folder: &Path) -> Request {
     let (mut path, mut query_text) = (String::new(), String::new());
     let body = match id {
@@ -375,7 +375,7 @@ fn operation(id: &'static str, random: &mut Random, plan: &Plan, known: &Known, 
     Request::Operation { id, path, query: query_text, body }
 }
 
-/// The arguments of a tool. One that nobody wrote arguments for stops here.
+/// Returns the arguments of a tool. Panics for a tool without them.
 fn tool(name: &str, random: &mut Random, plan: &Plan, known: &Known, folder: &Path) -> Value {
     match name {
         "memory_search" => query(random),
@@ -409,7 +409,7 @@ fn tool(name: &str, random: &mut Random, plan: &Plan, known: &Known, folder: &Pa
     }
 }
 
-/// Words as they were, in another order: rarities and lengths stay.
+/// Shuffles the words of a text, which keeps rarities and lengths.
 pub fn shuffled(text: &str, random: &mut Random) -> String {
     let mut words: Vec<&str> = text.split(' ').collect();
     for at in (1..words.len()).rev() {
@@ -418,12 +418,12 @@ pub fn shuffled(text: &str, random: &mut Random) -> String {
     words.join(" ")
 }
 
-/// Free fields are none.
+/// Returns empty metadata.
 pub fn no_fields() -> Map<String, Value> {
     Map::new()
 }
 
-/// A text without the times that something took and the rates that follow: `kept as fact (1.8 ms)`, `2 chunks (717 a second)`.
+/// Removes durations and rates from a text, such as `kept as fact (1.8 ms)` and `2 chunks (717 a second)`.
 fn without_durations(text: &str) -> String {
     [" ms", " a second"].iter().fold(text.to_owned(), |text, unit| {
         let mut parts: Vec<&str> = text.split(unit).collect();
@@ -433,7 +433,7 @@ fn without_durations(text: &str) -> String {
     })
 }
 
-/// What the wall clock measured, and what two stores never share, is taken out.
+/// Removes wall-clock measurements, and values that two stores never share.
 fn without_times(value: &mut Value) {
     match value {
         Value::Object(fields) => {

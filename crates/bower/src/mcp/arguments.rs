@@ -1,26 +1,26 @@
-//! Checks the arguments of a call, and puts them into the form that the schema names.
-//! It refuses too much of them, and changes a value only where there is no doubt what was meant.
+//! Checks the arguments of a call, and converts them to the types of the schema.
+//! It refuses arguments that are too large, and converts a value only where its meaning is unambiguous.
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::failure::{Failure, Result};
 
-/// The longest text of one argument: what a memory may hold.
+/// Longest text of one argument, in bytes: as long as a memory may be.
 const LONGEST_TEXT: usize = 1 << 20;
-/// The longest question. What is longer is a document, and finds nothing better than its first pages would.
+/// Longest question, in bytes. A longer one is a document, and finds nothing better than its first pages would.
 pub const LONGEST_QUESTION: usize = 64 << 10;
-/// The longest name: of a collection, a tag, an owner, a session.
+/// Longest name of a collection, tag, owner or session, in bytes.
 const LONGEST_NAME: usize = 1 << 10;
-/// The most values in one list.
+/// Maximum number of values in one list.
 const MOST_VALUES: usize = 1_000;
-/// The deepest nesting, of filters and free fields.
+/// Deepest nesting of filters and free fields.
 const DEEPEST: usize = 32;
-/// Arguments that hold a text, not a name.
+/// Arguments that contain a text, not a name.
 const TEXTS: &[&str] =
     &["content", "context", "text", "summary", "bullets", "metadata", "filter", "paths", "sources", "turns"];
 
-/// Arguments as a body. `schema` says which there are.
+/// Parses the arguments of a call into a body. `schema` lists the fields of the body.
 pub fn understood<T: DeserializeOwned>(tool: &str, given: Map<String, Value>, schema: &Value) -> Result<T> {
     for (name, value) in &given {
         measured(name, value, 0)?;
@@ -30,7 +30,7 @@ pub fn understood<T: DeserializeOwned>(tool: &str, given: Map<String, Value>, sc
         let meant = meant(value, &fields[&name]);
         (name, meant)
     });
-    // An argument that is null was left out; some clients send every one that they know.
+    // Null counts as left out; some clients send every argument that they know.
     let given: Map<String, Value> = given.filter(|(_, value)| !value.is_null()).collect();
     serde_json::from_value(given.into()).map_err(|error| {
         let names: Vec<_> =
@@ -44,7 +44,7 @@ pub fn understood<T: DeserializeOwned>(tool: &str, given: Map<String, Value>, sc
     })
 }
 
-/// Refuses what is too much.
+/// Refuses a value that is too long, has too many parts or is nested too deeply.
 fn measured(name: &str, value: &Value, depth: usize) -> Result<()> {
     let too = |what: String, most: String| {
         Err(Failure::usage(format!("{name} {what}"), format!("the most is {most}")))
@@ -80,8 +80,8 @@ fn measured(name: &str, value: &Value, depth: usize) -> Result<()> {
     }
 }
 
-/// A value in the form that the schema names, where only one thing can be meant: models write numbers in quotes, and one tag
-/// without a list.
+/// Converts a value to the type of the schema where its meaning is unambiguous. Models write numbers in quotes, and a
+/// single tag without a list.
 fn meant(value: Value, schema: &Value) -> Value {
     let kind = schema["type"].as_str();
     match (kind, value) {
@@ -90,7 +90,7 @@ fn meant(value: Value, schema: &Value) -> Value {
             Ok(number @ Value::Number(_)) => meant(number, schema),
             _ => text.into(),
         },
-        // 5.0 is 5.
+        // 5.0 means 5.
         (Some("integer"), Value::Number(number)) => match number.as_f64() {
             Some(whole) if number.as_i64().is_none() && whole.fract() == 0.0 && whole.abs() < 1e15 => {
                 (whole as i64).into()

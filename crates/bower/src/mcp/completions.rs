@@ -1,4 +1,4 @@
-//! Completes ids, sessions, collections, types and tags that begin with what was typed.
+//! Completes ids, sessions, collections, types and tags that begin with the typed text.
 
 use bower_core::item::{Kind, MemoryType, Status};
 use jiff::Timestamp;
@@ -8,10 +8,10 @@ use std::collections::BTreeMap;
 use super::{prompts, resources, session};
 use crate::service::{Bounds, ListBody, SelectBody, Served, Service};
 
-/// Items that are looked at for what they are called: the newest.
+/// Maximum number of items whose names are considered: the newest.
 const LOOKED_AT: u32 = 500;
 
-/// What is completed.
+/// Kind of value to complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
     Id,
@@ -19,11 +19,11 @@ pub enum What {
     Collection,
     Type,
     Tag,
-    /// Nothing that is known.
+    /// A value without suggestions.
     Free,
 }
 
-/// What an argument is, by what it belongs to; none where that is not there.
+/// Returns the kind of an argument's values; none if its prompt or resource does not exist.
 pub fn what(reference: &Reference, argument: &str) -> Option<What> {
     match reference {
         Reference::Prompt(prompt) if [prompts::RECALL, prompts::SAVE].contains(&prompt.name.as_str()) => {
@@ -36,12 +36,12 @@ pub fn what(reference: &Reference, argument: &str) -> Option<What> {
         }
         Reference::Resource(resource) if resource.uri.starts_with(resources::ITEM) => Some(What::Id),
         Reference::Resource(resource) if resource.uri.starts_with(session::SESSION) => Some(What::Session),
-        // Another resource, or a kind of reference that the protocol may bring.
+        // Another resource, or a kind of reference that a later protocol adds.
         _ => None,
     }
 }
 
-/// The values, those first that most items have, or that are newest.
+/// Returns the matching values: those of most items first, ids and sessions newest first.
 pub fn values(
     what: What,
     typed: &str,
@@ -90,7 +90,7 @@ fn most_first(counts: BTreeMap<String, u64>) -> Vec<String> {
     all.into_iter().map(|(name, _)| name).collect()
 }
 
-/// As the protocol has it: a hundred at most, with how many there are.
+/// Returns the values in the form of the protocol: a hundred at most, with the total number.
 pub fn told(mut values: Vec<String>) -> CompleteResult {
     let total = values.len() as u32;
     values.truncate(CompletionInfo::MAX_VALUES);

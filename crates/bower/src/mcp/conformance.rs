@@ -1,6 +1,6 @@
-//! Serves what the protocol's own conformance suite asks for, beside the server's own tools at /mcp.
-//! It is `bower serve` with the suite's tools, prompts and resources. `scripts/clients.sh` starts it by naming this test and an address;
-//! otherwise the test has nothing to do.
+//! Serves the fixtures of the protocol's conformance suite beside the server's own tools at /mcp.
+//! It is `bower serve` with the tools, prompts and resources that the suite calls. `scripts/clients.sh` runs this test
+//! with an address to listen on; without one the test does nothing.
 
 use rmcp::ServerHandler;
 use rmcp::model::*;
@@ -16,25 +16,25 @@ use bower_core::config::{Serve, Settings};
 use bower_core::engine::Engine;
 use jiff::Timestamp;
 
-/// Where to listen; set by the script.
+/// Environment variable with the address to listen on; the script sets it.
 const ADDRESS: &str = "BOWER_TEST_CONFORMANCE";
-/// The longest that a run of the suite takes; whoever was killed before it could end this server leaves it no longer.
+/// Longest run of the suite. The server exits after it, in case the script was killed before it could end the server.
 const LONGEST: Duration = Duration::from_mins(10);
 
-/// One grey pixel.
+/// A PNG of one grey pixel, in base64.
 const PIXEL: &str =
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNoAAAAggCBd81ytgAAAABJRU5ErkJggg==";
-/// No sound at all.
+/// A WAV without samples, in base64.
 const SILENCE: &str = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA=";
 
 type Answer<T> = std::result::Result<T, ErrorData>;
 type Context = RequestContext<RoleServer>;
 
-/// The handler, and what the suite asks for.
+/// The handler with the suite's fixtures.
 #[derive(Clone)]
 struct Fixtures(Handler);
 
-/// A tool of the suite that takes nothing.
+/// Returns a tool of the suite without arguments.
 fn plain(name: &'static str) -> Tool {
     Tool::new(name, "For the conformance suite", object(json!({"type": "object", "properties": {}})))
 }
@@ -241,7 +241,7 @@ impl ServerHandler for Fixtures {
     }
 }
 
-/// An argument that is sent as a header too.
+/// Returns a tool with an argument that is also sent as a header.
 fn custom_header() -> Tool {
     let schema = json!({
         "type": "object",
@@ -251,7 +251,7 @@ fn custom_header() -> Tool {
     Tool::new("test_custom_header", "For the conformance suite", object(schema))
 }
 
-/// A question back to the client's user.
+/// Returns a question to the client's user.
 fn question() -> InputRequests {
     let schema = json!({"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]});
     let form = ElicitRequestParams::FormElicitationParams {
@@ -262,7 +262,7 @@ fn question() -> InputRequests {
     InputRequests::from_iter([("name".to_owned(), InputRequest::Elicitation(ElicitRequest::new(form)))])
 }
 
-/// Words of JSON Schema 2020-12 that must reach the client as they are.
+/// Returns a tool whose schema has keywords of JSON Schema 2020-12 that must reach the client unchanged.
 fn json_schema() -> Tool {
     let schema = json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",

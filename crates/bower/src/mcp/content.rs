@@ -1,12 +1,12 @@
-//! Builds what a model reads over MCP, in the protocol's types.
-//! It is built here alone, of texts that may enter a prompt.
+//! Builds the content that a model reads over MCP, in the protocol's types.
+//! Only this file builds it, from texts that may enter a prompt.
 
 use bower_core::prompt::PromptText;
 use rmcp::model::{CallToolResult, ContentBlock, PromptMessage, ResourceContents, Role};
 
 use super::responses::Response;
 
-/// A call's answer.
+/// Returns the result of a successful call.
 pub fn answered(said: Response) -> CallToolResult {
     let (fields, text) = said.into_parts();
     let mut result = CallToolResult::success(vec![ContentBlock::text(String::from(text))]);
@@ -14,17 +14,17 @@ pub fn answered(said: Response) -> CallToolResult {
     result
 }
 
-/// A failed call, as its caller reads it.
+/// Returns the result of a failed call.
 pub fn failed(text: PromptText) -> CallToolResult {
     CallToolResult::error(vec![ContentBlock::text(String::from(text))])
 }
 
-/// What stands at an address.
+/// Returns the contents of a resource.
 pub fn resource(text: PromptText, uri: &str, kind: &str) -> ResourceContents {
     ResourceContents::text(String::from(text), uri).with_mime_type(kind)
 }
 
-/// What a person picked, as if they had said it.
+/// Returns a message of a prompt that a person picked, in the role of the user.
 pub fn message(text: PromptText) -> PromptMessage {
     PromptMessage::new_text(Role::User, String::from(text))
 }

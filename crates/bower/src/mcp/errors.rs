@@ -8,12 +8,12 @@ use super::content;
 use crate::failure::{Failure, Hint};
 use crate::service::Refused;
 
-/// A failed call, as its caller reads it.
+/// Returns the result of a failed call.
 pub fn told(tool: &str, refused: &Refused) -> CallToolResult {
     content::failed(text(tool, refused.failure()))
 }
 
-/// The same in words.
+/// Returns the text for a failed call.
 pub fn text(tool: &str, failure: &Failure) -> PromptText {
     let mut text = format!("{tool} failed: {}", failure.line());
     if let Some(hint) = &failure.hint {
@@ -23,7 +23,7 @@ pub fn text(tool: &str, failure: &Failure) -> PromptText {
     PromptText::lines(&text)
 }
 
-/// A hint as a model reads it.
+/// Returns a hint in its form for a model.
 fn hinted(hint: &Hint) -> Cow<'_, str> {
     match hint {
         Hint::Same(words) => words.as_ref().into(),

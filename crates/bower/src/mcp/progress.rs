@@ -1,5 +1,5 @@
-//! Reports the progress of a call to a client that asked to be told.
-//! It tells some ten times a second, never backwards, and never after the answer.
+//! Reports the progress of a call to a client that requested it.
+//! It reports about ten times a second, never backwards, and never after the response.
 
 use bower_core::request::IndexProgress;
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
@@ -7,10 +7,10 @@ use rmcp::service::{Peer, RoleServer};
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// Between two notifications.
+/// Time between two notifications.
 pub const EVERY: Duration = Duration::from_millis(100);
 
-/// How far an index run is.
+/// Progress of an index run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Step {
     found: usize,
@@ -19,7 +19,7 @@ pub struct Step {
     compacting: bool,
 }
 
-/// The working thread's end.
+/// Records progress on the working thread.
 pub fn take(steps: &watch::Sender<Step>, progress: &IndexProgress) {
     steps.send_modify(|step| match progress {
         IndexProgress::Found { files } | IndexProgress::Walked { files } => step.found = *files,
@@ -29,7 +29,7 @@ pub fn take(steps: &watch::Sender<Step>, progress: &IndexProgress) {
     });
 }
 
-/// The waiting call's end.
+/// Sender of progress notifications, on the side of the waiting call.
 pub struct Teller {
     token: Option<ProgressToken>,
     peer: Peer<RoleServer>,
@@ -38,20 +38,20 @@ pub struct Teller {
 }
 
 impl Teller {
-    /// For a call. Without a token nothing is told.
+    /// Creates the sender for a call. Without a token it sends nothing.
     pub fn new(token: Option<ProgressToken>, peer: Peer<RoleServer>) -> (Self, watch::Sender<Step>) {
         let (sender, steps) = watch::channel(Step::default());
         (Self { token, peer, steps, told: -1.0 }, sender)
     }
 
-    /// Tells what is new, if anything is.
+    /// Sends the progress if it has changed.
     pub async fn tell(&mut self) {
         let Some(token) = &self.token else { return };
         if !self.steps.has_changed().unwrap_or(true) {
             return;
         }
         let step = self.steps.borrow_and_update().clone();
-        // Bringing the indexes up to date is the last piece of the work.
+        // The compaction of the indexes is the last step of the work.
         let (done, total) = ((step.read + usize::from(step.compacting)) as f64, (step.found + 1) as f64);
         if done <= self.told {
             return;
@@ -64,7 +64,7 @@ impl Teller {
         };
         let progress =
             ProgressNotificationParam::new(token.clone(), done).with_total(total).with_message(message);
-        // Whoever does not listen any more is told by the transport.
+        // If the client is gone, the transport reports that.
         let _ = self.peer.notify_progress(progress).await;
     }
 }

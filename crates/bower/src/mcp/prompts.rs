@@ -1,4 +1,4 @@
-//! Defines the prompts that a person picks: one brings what the memory knows, one has the model keep what it learned.
+//! Defines the prompts that a person picks: `recall` adds what is known, `save` asks the model to keep what it learned.
 
 use bower_core::evidence;
 use bower_core::prompt::PromptText;
@@ -10,12 +10,12 @@ use super::{content, errors};
 use crate::failure::{Exit, Failure};
 use crate::service::{Access, Bounds, EVIDENCE_TOKENS, QueryBody, Refused, SelectBody, Served, Service};
 
-/// What the memory knows.
+/// Name of the prompt that adds what the memory contains about a topic.
 pub const RECALL: &str = "recall";
-/// What is to be kept.
+/// Name of the prompt that asks the model to keep what it learned.
 pub const SAVE: &str = "save";
 
-/// What this server has for somebody with these bounds: whoever may keep nothing is not asked to.
+/// Returns the prompts for a caller with these bounds. A caller without write access does not get `save`.
 pub fn listed(bounds: &Bounds) -> Vec<Prompt> {
     let argument = |name: &str, about: &str, required: bool| {
         PromptArgument::new(name).with_description(about).with_required(required)
@@ -46,7 +46,7 @@ pub fn listed(bounds: &Bounds) -> Vec<Prompt> {
     all
 }
 
-/// A prompt's arguments are texts.
+/// Returns an argument of a prompt as text; none if it is missing or blank.
 pub fn argument(arguments: Option<&JsonObject>, name: &str) -> Option<String> {
     let text = match arguments?.get(name)? {
         Value::String(text) => text.clone(),
@@ -55,7 +55,7 @@ pub fn argument(arguments: Option<&JsonObject>, name: &str) -> Option<String> {
     Some(text).filter(|text| !text.trim().is_empty())
 }
 
-/// Refuses a prompt that is not there, or lacks what it needs. Asked before the store is.
+/// Refuses a prompt that does not exist, or that lacks a required argument, before the store is queried.
 pub fn checked(name: &str, arguments: Option<&JsonObject>) -> Result<(), ErrorData> {
     match name {
         RECALL if argument(arguments, "topic").is_none() => {
@@ -69,7 +69,7 @@ pub fn checked(name: &str, arguments: Option<&JsonObject>) -> Result<(), ErrorDa
     }
 }
 
-/// A prompt that could not be made.
+/// Returns the error for a prompt that could not be built.
 pub fn failure(name: &str, refused: &Refused) -> ErrorData {
     let text = String::from(errors::text(name, refused.failure()));
     match refused.failure().exit {
@@ -78,7 +78,7 @@ pub fn failure(name: &str, refused: &Refused) -> ErrorData {
     }
 }
 
-/// What the memory knows, as a message.
+/// Builds the prompt with the evidence about a topic.
 pub fn recall(
     arguments: Option<&JsonObject>,
     service: &Service,
@@ -126,7 +126,7 @@ pub fn recall(
         .with_description(format!("What is known about {topic}")))
 }
 
-/// What to keep and how, as a message.
+/// Builds the prompt that asks the model to keep what it learned.
 pub fn save(arguments: Option<&JsonObject>) -> GetPromptResult {
     let about = argument(arguments, "topic").map_or_else(String::new, |topic| format!(" about {topic}"));
     let tag = argument(arguments, "tag").map_or_else(String::new, |tag| format!(" Give each the tag {tag}."));

@@ -16,17 +16,17 @@ use crate::failure::Exit;
 use crate::render;
 use crate::service::{Bounds, ListBody, Refused, SelectBody, Served, Service};
 
-/// An item, by its id.
+/// Prefix of the URI of an item; its id follows.
 pub const ITEM: &str = "bower://item/";
-/// Canonical memory.
+/// URI of canonical memory.
 pub const CANONICAL: &str = "bower://memory/canonical";
-/// The log of the session that this server belongs to.
+/// URI of the log of this server's session.
 const CURRENT: &str = "bower://session/current";
 
-/// The name that makes a document canonical; the channel does not mind the case of its letters.
+/// File names that make a document canonical. The `canonical` channel ignores their case.
 const CANONICAL_NAMES: [&str; 3] = ["CANONICAL.md", "canonical.md", "Canonical.md"];
 
-/// What this server has.
+/// Returns the resources of this server.
 pub fn listed(compat: Option<System>) -> Vec<Resource> {
     let mut all = vec![
         Resource::new(CANONICAL, "canonical memory")
@@ -43,7 +43,7 @@ pub fn listed(compat: Option<System>) -> Vec<Resource> {
     all
 }
 
-/// What can be read by a name that one puts in.
+/// Returns the templates of resources that are read by a name or id.
 pub fn templates() -> Vec<ResourceTemplate> {
     vec![
         ResourceTemplate::new(format!("{ITEM}{{id}}"), "item")
@@ -57,17 +57,17 @@ pub fn templates() -> Vec<ResourceTemplate> {
     ]
 }
 
-/// What is asked for.
+/// A resource to read.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Wanted {
     Item(String),
     Canonical,
-    /// The session of this server, or the last that kept something.
+    /// The session of this server, or the last one with a checkpoint.
     Current,
     Session(String),
 }
 
-/// What an address means; none where it is no address of ours.
+/// Parses a URI; none if it is not one of ours.
 pub fn wanted(uri: &str, compat: Option<System>) -> Option<Wanted> {
     let is_athena = compat == Some(System::Athena);
     match uri {
@@ -85,7 +85,7 @@ pub fn wanted(uri: &str, compat: Option<System>) -> Option<Wanted> {
     }
 }
 
-/// `%20` as a space: a template's value is escaped by whoever fills it in.
+/// Decodes percent escapes such as `%20`: clients escape the value of a template.
 fn decoded(text: &str) -> String {
     let hex = |digits: &[u8]| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok();
     let bytes = text.as_bytes();
@@ -99,7 +99,7 @@ fn decoded(text: &str) -> String {
     String::from_utf8_lossy(&out).into_owned()
 }
 
-/// Reads one.
+/// Reads a resource.
 pub fn read(
     uri: &str,
     wanted: &Wanted,
@@ -138,7 +138,7 @@ pub fn read(
     Ok(ReadResourceResult::new(vec![content::resource(text, uri, kind)]))
 }
 
-/// A resource that cannot be read is no answer: the protocol has an error for what is not there.
+/// Returns the protocol's error for a resource that cannot be read.
 pub fn trouble(uri: &str, refused: &Refused) -> ErrorData {
     let failure = refused.failure();
     let text = String::from(errors::text("resources/read", failure));
@@ -149,7 +149,8 @@ pub fn trouble(uri: &str, refused: &Refused) -> ErrorData {
     }
 }
 
-/// What canonical documents say, in the order of each, without what their chunks repeat.
+/// Returns the text of the canonical documents, in the order of each document, with each repeated path and heading
+/// once.
 fn canonical(service: &Service, bounds: &Bounds, now: Timestamp) -> Served<PromptText> {
     let filter: Map<String, Value> =
         [("file_name".to_owned(), json!({"$in": CANONICAL_NAMES}))].into_iter().collect();
@@ -178,7 +179,7 @@ fn canonical(service: &Service, bounds: &Bounds, now: Timestamp) -> Served<Promp
         section = part;
         let _ = writeln!(text, "{}", chunk.content.trim());
     }
-    // Its headings are the document's own.
+    // The headings are the documents' own.
     Ok(PromptText::lines(&text))
 }
 

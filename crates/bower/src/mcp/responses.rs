@@ -1,5 +1,5 @@
 //! Renders answers for a model: what it needs to act, and no more.
-//! People and programs that want every field ask over HTTP or the command line.
+//! People and programs that want every field use HTTP or the command line.
 
 use bower_core::evidence::{self, Piece};
 use bower_core::item::{Band, Kind, Part, Step};
@@ -18,11 +18,11 @@ use std::fmt::Write as _;
 use crate::render::{self, Look};
 use crate::service::StoreState;
 
-/// Entries of a list that tells what a run did; how many there were is told beside it.
+/// Maximum number of entries of a list in a report; the full count is beside the list.
 const MOST_TOLD: usize = 50;
 
-/// What a tool says: fields for programs, and a text that a model reads. A host may put either into a prompt, so neither holds what
-/// could pass for anything else there; whoever wants a text to the byte asks over HTTP or the command line.
+/// A tool's response: fields for programs, and text that a model reads. A host may put either into a prompt, so neither
+/// contains anything that could pass for another part of it. HTTP and the command line return the exact bytes.
 #[derive(Debug)]
 pub struct Response {
     fields: Map<String, Value>,
@@ -30,44 +30,44 @@ pub struct Response {
 }
 
 impl Response {
-    /// Both forms of one answer.
+    /// Creates a response from an answer and its text.
     pub fn new(answer: &impl Serialize, text: impl AsRef<str>) -> Self {
-        // By way of text: a number of single precision is told by its own digits, not by those of the nearest double.
+        // Serialized as text first, so that an `f32` keeps its own digits instead of those of the nearest `f64`.
         let told = serde_json::to_string(answer).and_then(|text| serde_json::from_str(&text));
         let fields =
             told.unwrap_or_else(|error| Map::from_iter([("error".to_owned(), error.to_string().into())]));
         Self { fields: prompt::json_fields(fields), text: PromptText::lines(text.as_ref()) }
     }
 
-    /// In words.
+    /// Returns the text.
     pub const fn text(&self) -> &PromptText {
         &self.text
     }
 
-    /// As the tool's output schema has it, and in words.
+    /// Returns the fields, as in the tool's output schema, and the text.
     pub fn into_parts(self) -> (Map<String, Value>, PromptText) {
         (self.fields, self.text)
     }
 }
 
-/// How a text for a model looks: plain, and no wider than it must be folded.
+/// Returns the layout of a text for a model: plain, 100 columns wide.
 pub fn look(now: Timestamp) -> Look {
     Look { now, width: 100, ..Look::now() }
 }
 
-/// Times to the second: what follows is noise.
+/// Truncates a time to the second; finer digits are noise.
 pub fn moment(time: Timestamp) -> Timestamp {
     time.round(TimestampRound::new().smallest(Unit::Second).mode(RoundMode::Trunc)).unwrap_or(time)
 }
 
-/// What was found.
+/// Answer of a search.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Found {
-    /// Best first.
+    /// The evidence, best first.
     results: Vec<Evidence>,
-    /// Nothing seems to answer: these only come nearest.
+    /// Whether nothing seems to answer the question. The results are then only the nearest.
     abstained: bool,
-    /// What was missing or left out, in words.
+    /// Missing or omitted parts, in words.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     notes: Vec<String>,
 }
@@ -87,12 +87,12 @@ struct Evidence {
     written: Option<Timestamp>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tags: Vec<String>,
-    /// Where it was put together of several items, all of them.
+    /// Ids of all items that it combines, if they are several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     ids: Vec<String>,
 }
 
-/// A question's answer. `asked` is false where nobody asked: then nothing is told but evidence.
+/// Renders the answer to a question. If `asked` is false, the query was a prefetch, and the text is evidence only.
 pub fn found(answer: &Answer, asked: bool) -> Response {
     let pieces: &[Piece] = answer.evidence.as_ref().map_or(&[], |evidence| &evidence.pieces);
     let results = pieces.iter().map(|piece| {
@@ -121,7 +121,7 @@ pub fn found(answer: &Answer, asked: bool) -> Response {
         ));
     }
     let block = evidence::block(pieces);
-    // What nobody asked for goes into a prompt as it is: nothing stands there but evidence.
+    // The text of a prefetch goes into a prompt unchanged, so it contains nothing but evidence.
     let text = if asked {
         with_notes(block.into(), answer.abstained && !results.is_empty(), &notes)
     } else {
@@ -130,7 +130,7 @@ pub fn found(answer: &Answer, asked: bool) -> Response {
     Response::new(&Found { results, abstained: answer.abstained, notes }, text)
 }
 
-/// A block for a model that asked, with what it should know of it.
+/// Returns the evidence with a warning if it is in doubt, and with notes.
 fn with_notes(block: String, in_doubt: bool, notes: &[String]) -> String {
     let doubt = "Nothing here seems to answer this; what follows only comes nearest.\n\n";
     let mut text = if in_doubt { format!("{doubt}{block}") } else { block };
@@ -163,7 +163,7 @@ struct Entry {
     tags: Vec<String>,
 }
 
-/// A page.
+/// A page of items.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Page {
     memories: Vec<Entry>,
@@ -172,7 +172,7 @@ pub struct Page {
     notes: Vec<String>,
 }
 
-/// Items, newest first.
+/// Renders a page of items, newest first.
 pub fn page(listing: &Listing, offset: usize, now: Timestamp) -> Response {
     let entry = |item: &Item| Entry {
         id: item.id.clone(),
@@ -190,7 +190,7 @@ pub fn page(listing: &Listing, offset: usize, now: Timestamp) -> Response {
     Response::new(&page, render::item::list(listing, offset, &look(now)))
 }
 
-/// A form of a memory.
+/// A version of a memory.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Form {
     id: String,
@@ -225,16 +225,16 @@ struct Happened {
     actor: String,
 }
 
-/// A memory's past.
+/// The history of a memory.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Past {
-    /// Its forms, oldest first.
+    /// Its versions, oldest first.
     chain: Vec<Form>,
-    /// What happened, oldest first.
+    /// Its events, oldest first.
     events: Vec<Happened>,
 }
 
-/// What a memory said, and what happened to it: the last of it, where it is much.
+/// Renders the history of a memory; of a long one the last entries.
 pub fn past(history: &History, now: Timestamp) -> Response {
     fn last<T>(all: &[T]) -> &[T] {
         &all[all.len().saturating_sub(MOST_TOLD)..]
@@ -266,13 +266,13 @@ struct Open {
     ruling: Option<String>,
 }
 
-/// Contradictions.
+/// Contradictions between memories.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Conflicts {
     reviews: Vec<Open>,
 }
 
-/// Both sides of contradictions, or how one ended.
+/// Renders both sides of open contradictions, or how one was settled.
 pub fn conflicts(reviews: &[Review], text: String) -> Response {
     let open = |review: &Review| Open {
         review: review.review,
@@ -284,7 +284,7 @@ pub fn conflicts(reviews: &[Review], text: String) -> Response {
     Response::new(&Conflicts { reviews: reviews.iter().take(MOST_TOLD).map(open).collect() }, text)
 }
 
-/// What a verdict did.
+/// Result of a verdict.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Judged {
     id: String,
@@ -294,7 +294,7 @@ pub struct Judged {
     event: u64,
 }
 
-/// What a verdict did.
+/// Renders the result of a verdict.
 pub fn judged(kept: &Feedback, now: Timestamp) -> Response {
     let judged = Judged {
         id: kept.memory.id.clone(),
@@ -322,7 +322,7 @@ pub struct Health {
     model_state: String,
 }
 
-/// Counts and health.
+/// Renders counts and health.
 pub fn state(state: &StoreState, now: Timestamp) -> Response {
     let ModelState { name: model, state: model_state, .. } = state.model().clone();
     let (health, text) = match state {
@@ -365,7 +365,7 @@ struct Went {
     why: String,
 }
 
-/// What pruning did.
+/// Result of pruning.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Cut {
     pruned: usize,
@@ -378,7 +378,7 @@ pub struct Cut {
     clock_jump: Option<ClockJump>,
 }
 
-/// What pruning did, or would.
+/// Renders the result of pruning, or of its dry run.
 pub fn cut(pruned: &Pruned, now: Timestamp) -> Response {
     let went = |turned: &Turned| Went {
         id: turned.id.clone(),
@@ -406,7 +406,7 @@ struct Group {
     members: Vec<String>,
 }
 
-/// What consolidation did.
+/// Result of consolidation.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Consolidation {
     merged: usize,
@@ -416,7 +416,7 @@ pub struct Consolidation {
     clusters: Vec<Group>,
 }
 
-/// What consolidation did, or would.
+/// Renders the result of consolidation, or of its dry run.
 pub fn merged(done: &Consolidated, now: Timestamp) -> Response {
     let pattern = |cluster: &Cluster| Group {
         pattern: cluster.pattern.clone(),
@@ -440,7 +440,7 @@ struct Left {
     reason: String,
 }
 
-/// What an index run did.
+/// Result of an index run.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Run {
     files: usize,
@@ -454,7 +454,7 @@ pub struct Run {
     notes: Vec<String>,
 }
 
-/// What an index run did.
+/// Renders the result of an index run.
 pub fn indexed(report: &IndexReport, now: Timestamp) -> Response {
     let left =
         |skipped: &Skipped| Left { path: skipped.path.display().to_string(), reason: skipped.reason.clone() };

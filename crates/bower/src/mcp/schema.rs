@@ -1,11 +1,11 @@
-//! Generates JSON schemas that are as small as they can be.
-//! Every word of them is paid for by a model, at each start of a session.
+//! Generates JSON schemas that are as small as possible.
+//! A model reads every word of them at the start of each session, and its user pays for that.
 
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
-/// What a type looks like to whoever sends it, without references.
+/// Returns the schema of a type for input, without references.
 pub fn of<T: JsonSchema>() -> Value {
     made::<T>(SchemaSettings::draft2020_12())
 }
@@ -20,15 +20,16 @@ fn made<T: JsonSchema>(settings: SchemaSettings) -> Value {
     schema
 }
 
-/// What a type looks like to whoever is answered: names and types. What they mean is said once, in the text of the answer.
+/// Returns the schema of a type for output: names and types. The text of the response explains what they mean.
 pub fn of_answer<T: JsonSchema>() -> Value {
     let mut schema = made::<T>(SchemaSettings::draft2020_12().for_serialize());
     undescribed(&mut schema);
     schema
 }
 
-/// Of an answer's fields those that are `told`, each with its type: `reviews`, or `results(id text)` for two fields of each of
-/// them. The schema is open: an answer has more than a model needs to know beforehand.
+/// Returns the schema of those fields of an answer that are in `told`, each with its type. An entry is `reviews`, or
+/// `results(id text)` for two fields of each element of a list. The schema is open: an answer has more fields than a
+/// model needs to know beforehand.
 pub fn of_told(answer: &Value, told: &[&str]) -> Map<String, Value> {
     let mut properties = Map::new();
     let mut required = Vec::new();
@@ -56,7 +57,7 @@ pub fn of_told(answer: &Value, told: &[&str]) -> Map<String, Value> {
     }
     let mut schema =
         Map::from_iter([("type".to_owned(), "object".into()), ("properties".to_owned(), properties.into())]);
-    // Said where an answer is made of one field: elsewhere the words cost more than they tell.
+    // `required` is included only for an answer of one field. Elsewhere it costs more tokens than it is worth.
     if let ([_], [name]) = (told, required.as_slice()) {
         schema.insert("required".to_owned(), json!([name]));
     }
@@ -68,9 +69,10 @@ fn only(schema: &Value, words: &[&str]) -> Value {
     fields.map(|(name, value)| (name.clone(), value.clone())).collect::<Map<_, _>>().into()
 }
 
-/// The arguments of a tool: of a body's fields those that are `shown`, each with what it means. The rest is taken as well, and
-/// named where an argument is wrong; a model that never needs it does not pay for it. A name that ends with `*` is of a list of
-/// words that another tool's schema has: here they are left out.
+/// Returns the schema of a tool's arguments: those fields of the body that are in `shown`, each with its description.
+/// The tool also accepts the other fields and lists them when an argument is wrong, so a model that never needs them
+/// does not pay for them. A name that ends with `*` is a list of words that another tool's schema enumerates; the words
+/// are left out here.
 pub fn of_arguments(body: &Value, shown: &[(&str, &str)], required: &[&str]) -> Map<String, Value> {
     let mut properties = Map::new();
     for (name, about) in shown {
@@ -95,7 +97,8 @@ pub fn of_arguments(body: &Value, shown: &[(&str, &str)], required: &[&str]) -> 
     schema
 }
 
-/// Drops what a model does not need: titles, formats, defaults, the null that a field may be instead of being left out.
+/// Removes what a model does not need: titles, formats, defaults, limits, and null as an alternative to leaving a field
+/// out.
 fn slim(schema: &mut Value) {
     match schema {
         Value::Array(all) => all.iter_mut().for_each(slim),
@@ -103,7 +106,7 @@ fn slim(schema: &mut Value) {
             for word in
                 ["$schema", "title", "format", "default", "minimum", "maximum", "additionalProperties"]
             {
-                // A property may have such a name; then it is an object, and these are never.
+                // A property may have such a name. Its value is an object, and a keyword's value never is.
                 if fields.get(word).is_some_and(|value| !value.is_object()) {
                     fields.remove(word);
                 }
@@ -137,7 +140,7 @@ fn slim(schema: &mut Value) {
     }
 }
 
-/// The words of options that are words alone, each described by itself as schemars does it.
+/// Returns the words of options that are all single words, which schemars describes one by one; none if any is not.
 fn words(options: &[Value]) -> Option<Value> {
     let mut words = Vec::new();
     for option in options {
@@ -177,7 +180,7 @@ mod tests {
     /// A sample.
     #[derive(Serialize, JsonSchema)]
     struct Sample {
-        /// Of words.
+        /// An enumeration.
         #[serde(skip_serializing_if = "Option::is_none")]
         verdict: Option<Verdict>,
         /// A number.
@@ -185,9 +188,9 @@ mod tests {
         count: Option<u32>,
         /// Pieces.
         parts: Vec<Part>,
-        /// Names.
+        /// A list of texts.
         names: Vec<String>,
-        /// Said to be called so.
+        /// A field with the name of a keyword.
         title: String,
     }
 

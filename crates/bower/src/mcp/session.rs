@@ -8,23 +8,24 @@ use jiff::Timestamp;
 use super::responses;
 use crate::service::{Bounds, ListBody, SelectBody, Served, Service};
 
-/// A session's log, by its name.
+/// Prefix of the URI of a session's log; its name follows.
 pub const SESSION: &str = "bower://session/";
-/// The tag of a checkpoint.
+/// Tag of a checkpoint.
 pub const CHECKPOINT: &str = "quicksave";
-/// Items that one resource is made of at most.
+/// Maximum number of items in one resource.
 pub const MOST: u32 = 500;
 
-/// A session's log.
+/// The log of a session.
 #[derive(Debug)]
 pub struct Log {
-    /// The session.
+    /// Name of the session.
     pub session: String,
-    /// What it kept, oldest first.
+    /// Text of its log, oldest first.
     pub text: PromptText,
 }
 
-/// The log of a session; where that kept nothing, of the last one with a checkpoint. None where there is none.
+/// Returns the log of a session. If that kept nothing, returns the log of the last session with a checkpoint; none if
+/// there is none.
 pub fn log(service: &Service, bounds: &Bounds, session: Option<&str>, now: Timestamp) -> Served<Option<Log>> {
     if let Some(session) = session {
         let kept = kept_in(session, service, bounds, now)?;
@@ -45,7 +46,7 @@ pub fn log(service: &Service, bounds: &Bounds, session: Option<&str>, now: Times
     Ok(Some(Log { text: told(&session, &kept, now), session }))
 }
 
-/// What a session kept, oldest first: what was replaced since was said then all the same.
+/// Returns the memories that a session kept, oldest first, including those that were replaced since.
 pub fn kept_in(session: &str, service: &Service, bounds: &Bounds, now: Timestamp) -> Served<Vec<Item>> {
     let select = SelectBody {
         kind: Some(Kind::Memory),
@@ -55,13 +56,13 @@ pub fn kept_in(session: &str, service: &Service, bounds: &Bounds, now: Timestamp
     };
     let body = ListBody { limit: Some(MOST), select, ..ListBody::default() };
     let mut kept = service.list(&body, bounds, now)?.memories;
-    // A memory may come from elsewhere and have that name as its source.
+    // A memory may have the same name as its source without being from the session.
     kept.retain(|item| item.source_conv_id.as_deref() == Some(session));
     kept.sort_by(|a, b| a.create_time.cmp(&b.create_time).then_with(|| a.row.cmp(&b.row)));
     Ok(kept)
 }
 
-/// What a session kept, for a model.
+/// Renders the log of a session for a model.
 pub fn told(session: &str, kept: &[Item], now: Timestamp) -> PromptText {
     let look = responses::look(now);
     let mut text = PromptText::own("# Session ");
@@ -76,7 +77,7 @@ pub fn told(session: &str, kept: &[Item], now: Timestamp) -> PromptText {
         text.push_own("\n## ");
         text.push(&PromptText::line(&format!("{} {what} ({})", look.time(item.create_time), item.id)));
         text.push_own("\n\n");
-        // No memory passes for another.
+        // A memory's text cannot pass for another memory's heading.
         text.push(&PromptText::prose(item.content.trim()));
     }
     text

@@ -1,6 +1,6 @@
-//! Reads and writes protocol messages on standard input and output, one a line.
-//! A line that is no message is answered, not followed by silence; nothing but messages is ever written; and one line takes so much
-//! memory and no more.
+//! Reads and writes protocol messages on standard input and output, one per line.
+//! A line that is not a message gets an error response. Nothing but messages is ever written. The memory for one line
+//! is limited.
 
 use rmcp::model::{ClientJsonRpcMessage, ErrorCode, ErrorData, RequestId, ServerJsonRpcMessage};
 use rmcp::service::RoleServer;
@@ -11,15 +11,15 @@ use std::sync::Arc;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::sync::Mutex;
 
-/// The longest message: sixteen times the longest text that a memory may have.
+/// Longest message in bytes: sixteen times the longest text of a memory.
 pub const LONGEST_LINE: usize = 16 << 20;
-/// What is kept of a line that is too long, to find its id in.
+/// Bytes that are kept of the beginning and the end of a line that is too long, to find its id there.
 const KEPT_HEAD: usize = 64 << 10;
 const KEPT_TAIL: usize = 256;
-/// A byte order mark, which some write before the first line.
+/// Byte order mark, which some clients write before the first line.
 const MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// Both streams. Clones share them: a handshake that went wrong is followed by another.
+/// The two streams. Clones share them, because a failed handshake is followed by another on the same streams.
 pub struct Stdio<R, W> {
     read: Arc<Mutex<Lines<R>>>,
     write: Arc<Mutex<Option<W>>>,
@@ -32,7 +32,7 @@ impl<R, W> Clone for Stdio<R, W> {
 }
 
 impl<R: AsyncRead + Unpin, W> Stdio<R, W> {
-    /// On two streams.
+    /// Creates a transport on two streams.
     pub fn new(read: R, write: W) -> Self {
         let lines = Lines {
             stream: BufReader::with_capacity(64 << 10, read),
@@ -61,7 +61,8 @@ where
     }
 
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
-        // What is read stays in `lines` when this future is dropped halfway, so that the next goes on from there.
+        // Bytes that were read stay in `lines` when this future is dropped half way, so the next one continues from
+        // there.
         let mut lines = self.read.lock().await;
         loop {
             if let Some(message) = lines.waiting.pop_front() {
@@ -88,7 +89,8 @@ where
                     return None;
                 }
             };
-            // In a task of its own: half a line, left by a future that was dropped, would spoil the stream.
+            // Written in a task of its own. Otherwise a dropped future could leave half a line, which would break the
+            // stream.
             tokio::spawn(put(Arc::clone(&self.write), trouble));
         }
     }
@@ -113,31 +115,31 @@ async fn put<W: AsyncWrite + Unpin>(
 
 struct Lines<R> {
     stream: BufReader<R>,
-    /// The line so far; of one that is too long its beginning.
+    /// The line so far, or the beginning of a line that is too long.
     line: Vec<u8>,
-    /// Bytes of a line that is too long, 0 where it is not.
+    /// Bytes so far of a line that is too long; otherwise 0.
     passed: usize,
     /// The end so far of a line that is too long.
     tail: VecDeque<u8>,
-    /// Messages that came in one line.
+    /// Further messages from the same line.
     waiting: VecDeque<ClientJsonRpcMessage>,
     longest: usize,
 }
 
 enum Line {
-    /// It is in `line`.
+    /// The line is in `line`.
     Whole,
-    /// It was passed over.
+    /// The line was discarded.
     TooLong { id: Option<RequestId> },
 }
 
 impl<R: AsyncRead + Unpin> Lines<R> {
-    /// The next line that is not blank. May be dropped at any point and asked again.
+    /// Returns the next line that is not blank. Safe to cancel: the next call continues.
     async fn next(&mut self) -> io::Result<Option<Line>> {
         loop {
             let read = self.stream.fill_buf().await?;
             if read.is_empty() {
-                // What no line break ended is half a message: whoever wrote it is gone.
+                // Text without a final line break is half a message, whose writer is gone.
                 return Ok(None);
             }
             let end = read.iter().position(|&byte| byte == b'\n');
@@ -179,7 +181,8 @@ impl<R: AsyncRead + Unpin> Lines<R> {
     }
 }
 
-/// The one message of a request's body; else what to answer. There are no batches in it, and whoever sends it waits for an answer.
+/// Parses the body of a request into its one message, or returns the error response. Batches are refused, because the
+/// client waits for one response.
 pub fn message(body: &[u8]) -> Result<ClientJsonRpcMessage, Box<ServerJsonRpcMessage>> {
     let is_batch = body.trim_ascii_start().starts_with(b"[");
     let mut messages = understood(body)?;
@@ -190,7 +193,8 @@ pub fn message(body: &[u8]) -> Result<ClientJsonRpcMessage, Box<ServerJsonRpcMes
     Err(Box::new(ServerJsonRpcMessage::error(told, None)))
 }
 
-/// The messages of a line or a body: one, or the batch that revision 2025-03-26 allowed. Else what to answer.
+/// Parses a line or a body into one message, or into the batch that revision 2025-03-26 allowed. Otherwise returns the
+/// error response.
 pub fn understood(line: &[u8]) -> Result<Vec<ClientJsonRpcMessage>, Box<ServerJsonRpcMessage>> {
     let one = match serde_json::from_slice::<ClientJsonRpcMessage>(line) {
         Ok(message) => return Ok(vec![message]),
@@ -216,7 +220,7 @@ pub fn understood(line: &[u8]) -> Result<Vec<ClientJsonRpcMessage>, Box<ServerJs
                 )
             })
         }
-        // A notification that is not understood is never answered.
+        // A notification never gets a response, not even an invalid one.
         value if value.get("method").is_some() && value.get("id").is_none() => Ok(Vec::new()),
         value => {
             let id = value.get("id").and_then(|id| serde_json::from_value(id.clone()).ok());
@@ -225,7 +229,7 @@ pub fn understood(line: &[u8]) -> Result<Vec<ClientJsonRpcMessage>, Box<ServerJs
     }
 }
 
-/// The `id` among the outermost fields of the beginning of an object, where it stands there.
+/// Finds the `id` among the outermost fields of an object's beginning.
 fn id_in_head(head: &[u8]) -> Option<RequestId> {
     let (mut depth, mut at) = (0_usize, 0);
     // Whether the next string of the outermost object is a key.
@@ -252,8 +256,8 @@ fn id_in_head(head: &[u8]) -> Option<RequestId> {
     None
 }
 
-/// The `id` at the very end of an object: `…,"id":7}`. What ends so is its last field, for a field inside another object would
-/// be followed by two brackets.
+/// Finds the `id` at the very end of an object: `…,"id":7}`. There it is the last outermost field, because a field of
+/// an inner object would be followed by two brackets.
 fn id_in_tail(tail: &[u8]) -> Option<RequestId> {
     let body = tail.trim_ascii_end().strip_suffix(b"}")?.trim_ascii_end();
     let at = body.windows(4).rposition(|four| four == b"\"id\"")?;
@@ -265,7 +269,7 @@ fn id_in_tail(tail: &[u8]) -> Option<RequestId> {
     if length == value.len() { scalar(value) } else { None }
 }
 
-/// Past the closing quote of the string that opens at `at`.
+/// Returns the position after the closing quote of the string that opens at `at`.
 fn string_end(text: &[u8], at: usize) -> Option<usize> {
     let mut end = at + 1;
     loop {
@@ -277,7 +281,7 @@ fn string_end(text: &[u8], at: usize) -> Option<usize> {
     }
 }
 
-/// A number or a string at the beginning of a text.
+/// Parses a number or a string at the beginning of a text.
 fn scalar(text: &[u8]) -> Option<RequestId> {
     let mut values = serde_json::Deserializer::from_slice(text).into_iter::<serde_json::Value>();
     serde_json::from_value(values.next()?.ok()?).ok()
@@ -289,7 +293,7 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::{Value, json};
 
-    /// What is received of an input, and what is written back.
+    /// Returns the messages received from an input, and the responses written back.
     fn check(input: &[u8], longest: usize) -> (Vec<Value>, Vec<Value>) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(async {
@@ -336,7 +340,7 @@ mod tests {
         refused("[]", -32600, Value::Null);
         refused("7", -32600, Value::Null);
         refused(r#"{"id":9,"verb":"ping"}"#, -32600, json!(9));
-        // A notification in a form that nobody knows has nobody who waits.
+        // No client waits for a response to a notification, even of an unknown form.
         let (received, written) = check(format!("{{\"method\":7}}\n{ping}\n").as_bytes(), 1 << 20);
         assert_eq!((received.len(), written.len()), (1, 0));
     }
@@ -362,7 +366,7 @@ mod tests {
     }
 
     proptest! {
-        /// However the line is cut into reads, its length decides, and a short one that follows is whole.
+        /// However reads split the line, only its length decides, and a short line after it is received whole.
         #[test]
         fn nothing_of_a_long_line_reaches_the_next(length in 60_usize << 10..70 << 10, id in 0_i64..1_000) {
             let frame = json!({"jsonrpc": "2.0", "id": id, "method": "ping", "params": {"_meta": {"a": ""}}}).to_string();

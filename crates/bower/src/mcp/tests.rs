@@ -1,4 +1,4 @@
-//! Tests the handler behind a transport of its own, by lines of JSON, in a store without a model.
+//! Tests the handler over a transport of its own, with lines of JSON, on a store without a model.
 
 use super::*;
 use crate::failure::Failure;
@@ -11,19 +11,19 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHalf, WriteHalf};
 
-/// A client that knows nothing but lines.
+/// A client that sends and receives lines of JSON.
 struct Client {
     read: BufReader<ReadHalf<DuplexStream>>,
     write: WriteHalf<DuplexStream>,
     asked: i64,
-    /// What came that was no answer.
+    /// Received messages that are not responses.
     notes: Vec<Value>,
-    /// What every request of the newer era carries.
+    /// Metadata that every request of the newer era carries.
     meta: Option<Value>,
 }
 
 impl Client {
-    /// Connected, nothing said.
+    /// Connects without sending anything.
     fn of(handler: &Handler) -> Self {
         let (ours, theirs) = tokio::io::duplex(1 << 20);
         let (read, write) = tokio::io::split(theirs);
@@ -38,14 +38,14 @@ impl Client {
         Self { read: BufReader::new(read), write, asked: 0, notes: Vec::new(), meta: None }
     }
 
-    /// After the handshake of the older era.
+    /// Connects and does the handshake of the older era.
     async fn initialized(handler: &Handler) -> Self {
         let mut client = Self::of(handler);
         client.initialize("2025-06-18").await;
         client
     }
 
-    /// In the newer era, which has none.
+    /// Connects in the newer era, which has no handshake.
     fn stateless(handler: &Handler) -> Self {
         let meta = json!({
             "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -75,7 +75,7 @@ impl Client {
         serde_json::from_str(&line).unwrap_or_else(|why| panic!("{why}: {line:?}"))
     }
 
-    /// Sends a request and leaves it at that.
+    /// Sends a request, and returns its id without waiting for the response.
     async fn begin(&mut self, method: &str, mut params: Value) -> i64 {
         self.asked += 1;
         if let Some(meta) = &self.meta {
@@ -101,14 +101,14 @@ impl Client {
         }
     }
 
-    /// A tool's result.
+    /// Returns the result of a tool.
     async fn call(&mut self, name: &str, arguments: Value) -> Value {
         let answer = self.ask("tools/call", json!({"name": name, "arguments": arguments})).await;
         assert!(answer.get("error").is_none(), "{answer}");
         answer["result"].clone()
     }
 
-    /// A tool's fields, where it worked.
+    /// Returns the fields of a successful result.
     async fn fields(&mut self, name: &str, arguments: Value) -> Value {
         let result = self.call(name, arguments).await;
         assert_eq!(result["isError"], false, "{result}");
@@ -116,7 +116,7 @@ impl Client {
         result["structuredContent"].clone()
     }
 
-    /// What a tool says went wrong.
+    /// Returns the text of a failed result.
     async fn trouble(&mut self, name: &str, arguments: Value) -> String {
         let result = self.call(name, arguments).await;
         assert_eq!(result["isError"], true, "{result}");
@@ -135,7 +135,7 @@ fn lazily(home: &Path, options: Options) -> Handler {
     handler(Arc::new(Workers::lazy(home.join("memory.db"), move || store(&place))), options).unwrap()
 }
 
-/// Runs a story with a handler on an empty store.
+/// Runs a test with a handler on an empty store.
 fn with<F: Future<Output = ()>>(options: Options, story: impl FnOnce(Handler, PathBuf) -> F) {
     let folder = tempfile::tempdir().unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -150,7 +150,7 @@ fn the_list_of_tools_says_what_it_must_and_costs_no_more() {
         let answer = Client::initialized(&handler).await.ask("tools/list", json!({})).await;
         let listed = &answer["result"];
         insta::assert_json_snapshot!("tools", listed);
-        // 1,460 tokens of o200k_base, counted by scripts/clients.sh where Node is: about 4.3 bytes each.
+        // 1,460 tokens of o200k_base, counted by scripts/clients.sh where Node is installed: about 4.3 bytes each.
         let bytes = serde_json::to_string(listed).unwrap().len();
         assert!(bytes <= 6_400, "{bytes} bytes: more than 1,500 tokens are too dear");
         for tool in listed["tools"].as_array().unwrap() {
@@ -158,7 +158,7 @@ fn the_list_of_tools_says_what_it_must_and_costs_no_more() {
             let name = tool["name"].as_str().unwrap();
             let reads = ["search", "get", "list", "history", "status"].contains(&&name["memory_".len()..]);
             assert_eq!(tool["annotations"]["readOnlyHint"] == true, reads, "{tool}");
-            // A host that asks before what destroys need not know what the protocol takes for granted.
+            // Every tool that writes has an explicit hint, so that a host need not know the protocol's default.
             assert_ne!(tool["annotations"]["destructiveHint"].is_boolean(), reads, "{tool}");
         }
     });
@@ -175,7 +175,7 @@ fn every_version_of_the_handshake_is_answered_in_kind() {
             let found = client.fields("memory_search", json!({"query": "anything"})).await;
             assert_eq!(found["results"], json!([]));
         }
-        // What nobody knows yet is answered with the newest that has a handshake.
+        // An unknown version gets the newest one that has a handshake.
         assert_eq!(Client::of(&handler).initialize("2099-01-01").await["protocolVersion"], "2025-11-25");
     });
 }
@@ -192,7 +192,7 @@ fn the_era_without_a_handshake() {
         let listed = client.ask("tools/list", json!({})).await["result"].clone();
         assert_eq!((&listed["ttlMs"], &listed["cacheScope"]), (&json!(3_600_000), &json!("private")));
         assert_eq!(listed["resultType"], "complete");
-        // Without its meta a request has no version to be understood by.
+        // Without its metadata a request does not state its version.
         client.meta = None;
         let refused = client.ask("tools/list", json!({})).await;
         assert_eq!(refused["error"]["code"], -32602, "{refused}");
@@ -267,7 +267,7 @@ fn what_was_kept_is_pinned_and_taken_back() {
         let undone = client.fields("memory_undo", json!({"event": judged["event"]})).await;
         assert_eq!((&undone["items"], &undone["unmoved"]), (&json!([id]), &json!([])));
         assert!(client.trouble("memory_undo", json!({"event": 9_999})).await.contains("no event 9999"));
-        // What was said may be long: a turn is a text, not a name.
+        // A turn may be long, because it is a text and not a name.
         let said = format!("We decided to water at dawn. {}", "It was hot all week. ".repeat(500));
         let turns = json!({"conversation": "c1", "turns": [{"speaker": "user", "text": said}]});
         assert_eq!(client.fields("memory_turns", turns.clone()).await["turns"], 1);
@@ -308,7 +308,7 @@ fn what_goes_wrong_is_told_to_whom_it_concerns() {
                 .await
                 .contains("path notes is relative")
         );
-        // What is no call of a tool is the protocol's to refuse.
+        // Errors outside a tool call are protocol errors.
         for (method, params, code) in [
             ("tools/call", json!({"name": "memory_serach"}), -32602),
             ("tools/call", json!({"arguments": {}}), -32602),
@@ -345,10 +345,10 @@ fn a_store_that_cannot_be_opened_is_a_failed_call_and_no_more() {
             client.ask("completion/complete", typed).await["result"]["completion"]["values"],
             json!([])
         );
-        // Put right, it works without a restart.
+        // Once the problem is fixed, calls work without a restart.
         std::fs::remove_file(&home).unwrap();
         client.fields("memory_store", json!({"content": "The pump is in the shed"})).await;
-        // Another store in the same place is another store.
+        // A new store at the same path is opened as such.
         std::fs::rename(&home, folder.join("aside")).unwrap();
         assert_eq!(client.fields("memory_status", json!({})).await["total_memories"], 0);
         client.fields("memory_store", json!({"content": "The hose is in the cellar"})).await;
@@ -570,7 +570,7 @@ fn an_index_run_tells_how_far_it_is_and_stops_when_nobody_waits() {
             .collect();
         assert!(!told.is_empty() && told.windows(2).all(|pair| pair[0] < pair[1]), "{told:?}");
         assert_eq!(told.last(), Some(&601.0), "the last is told before the answer");
-        // Cancelled before it can have ended, it is never answered, and the store has less than all of it.
+        // A call that is cancelled before it can have ended gets no response, and the store lacks a part of the files.
         let more = folder.join("more");
         std::fs::create_dir(&more).unwrap();
         for at in 0..4_000 {
@@ -589,12 +589,12 @@ fn an_index_run_tells_how_far_it_is_and_stops_when_nobody_waits() {
         let state = client.fields("memory_status", json!({})).await;
         assert!(state["total_documents"].as_u64().unwrap() < 4_600, "{state}");
         assert!(client.notes.iter().all(|note| note["id"] != id), "{:?}", client.notes);
-        // Its thread notices too: what it had not written when it ended is never written.
+        // Its thread notices the cancellation: what it had not written by then is never written.
         let ended = tokio::time::timeout(Duration::from_secs(20), handler.inner.workers.idle());
         ended.await.expect("the thread ends");
         let later = client.fields("memory_status", json!({})).await["total_documents"].clone();
         assert!(later.as_u64().unwrap() < 4_600, "{later}");
-        // And the next run goes on from there.
+        // The next run continues from there.
         let rest = client.fields("memory_index", json!({"paths": [more]})).await;
         assert_eq!(rest["files"], 4_000);
     });
@@ -632,7 +632,7 @@ fn a_session_is_given_nothing_twice_also_by_the_next_process() {
         let again = client.fields("memory_search", asked.clone()).await;
         assert_eq!(again["results"], json!([]));
         assert!(again["notes"].to_string().contains("given to this session before"), "{again}");
-        // What nobody asked for is evidence or nothing: it goes into a prompt as it is.
+        // The text of a prefetch is evidence or empty, because it goes into a prompt unchanged.
         let silent = json!({"query": "quokka shed", "session": "s2", "prefetch": true});
         let given = client.call("memory_search", silent.clone()).await;
         let text = given["content"][0]["text"].as_str().unwrap();
@@ -718,7 +718,7 @@ fn athena_finds_its_own_tools() {
             let read = client.ask("resources/read", json!({"uri": uri})).await;
             assert!(read["result"]["contents"][0]["text"].as_str().unwrap().contains(words), "{read}");
         }
-        // Another session that has saved nothing yet is told of the last.
+        // A session that has saved nothing yet gets the log of the last one.
         let next = lazily(&folder.join("home"), Options { session: Some("next".into()), ..options });
         assert_eq!(
             Client::initialized(&next).await.fields("recall_session", json!({})).await["session_id"],

@@ -1,4 +1,4 @@
-//! Defines what a tool is: how it is described, what a call of it is given, and what it does to the store.
+//! Defines the description of a tool, the context and arguments of its calls, and its effect on the store.
 
 use bower_core::request::IndexProgress;
 use jiff::Timestamp;
@@ -13,24 +13,24 @@ use super::responses::Response;
 use crate::failure::Result;
 use crate::service::{Access, Bounds, Served, Service};
 
-/// One call, on the thread that works for it.
+/// Context of one call, on its working thread.
 pub struct Call<'a> {
-    /// The operations.
+    /// The service that runs the operations.
     pub service: &'a Service,
-    /// What the caller may reach.
+    /// Access bounds of the caller.
     pub bounds: &'a Bounds,
-    /// The clock.
+    /// The current time.
     pub now: Timestamp,
-    /// The conversation that this server belongs to, where it belongs to one.
+    /// The server's conversation, if it belongs to one.
     pub session: Option<&'a str>,
-    /// How far an index run is.
+    /// Receives the progress of an index run.
     pub progress: &'a (dyn Fn(IndexProgress) + Sync),
-    /// False once the caller has cancelled.
+    /// Returns false once the caller has cancelled.
     pub go_on: &'a (dyn Fn() -> bool + Sync),
 }
 
 impl Call<'_> {
-    /// Runs an operation of the service on what was sent, and tells its answer.
+    /// Runs an operation of the service on the arguments, and renders its answer.
     pub fn run<B: DeserializeOwned, A>(
         &self,
         given: Given<'_>,
@@ -41,37 +41,38 @@ impl Call<'_> {
     }
 }
 
-/// What a caller sent, with what it may be.
+/// Arguments of a call, with their schema.
 pub struct Given<'a> {
-    /// The tool's name.
+    /// Name of the tool.
     pub tool: &'static str,
-    /// As sent.
+    /// The arguments as the caller sent them.
     pub arguments: Map<String, Value>,
-    /// The body's schema.
+    /// Schema of the operation's body.
     pub body: &'a Value,
 }
 
 impl Given<'_> {
-    /// As the operation takes it.
+    /// Parses the arguments into the operation's body.
     pub fn understood<T: DeserializeOwned>(self) -> Result<T> {
         arguments::understood(self.tool, self.arguments, self.body)
     }
 }
 
-/// What a tool does to the store.
+/// Effect of a tool on the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// Nothing.
+    /// Reads only.
     Reads,
-    /// It adds, or sets a mark or takes it out: nothing is lost by it.
+    /// Adds something, or sets or removes a mark; nothing is lost.
     Keeps,
-    /// What is there is replaced, archived or deleted.
+    /// Replaces, archives or deletes something.
     Changes,
 }
 
 impl Effect {
-    /// Whether it only reads, else whether it destroys; what keeps says that it reaches nobody outside, for Codex asks before it runs
-    /// what may. Beyond that each word is paid for.
+    /// Returns the annotations: whether the tool only reads, otherwise whether it destroys. Tools that add are also
+    /// marked as closed to the outside, because Codex asks the user before it runs an open tool. There are no further
+    /// hints, because each word costs tokens.
     pub fn hints(self) -> ToolAnnotations {
         let hints = ToolAnnotations::new();
         match self {
@@ -82,30 +83,31 @@ impl Effect {
     }
 }
 
-/// A tool as it is written down.
+/// Definition of a tool.
 pub struct Tool {
-    /// What it is called.
+    /// Name of the tool.
     pub name: &'static str,
-    /// What a model is told.
+    /// Description for the model.
     pub about: &'static str,
-    /// The arguments that a model is told of.
+    /// Arguments in the listed schema, each with its description; see
+    /// [`schema::of_arguments`](super::schema::of_arguments).
     pub shown: &'static [(&'static str, &'static str)],
-    /// Those that must be there.
+    /// Required arguments.
     pub required: &'static [&'static str],
-    /// What it does.
+    /// Its effect on the store.
     pub effect: Effect,
-    /// Its body's schema.
+    /// Returns the schema of its body.
     pub body: fn() -> Value,
-    /// Its answer's schema.
+    /// Returns the schema of its answer.
     pub answer: fn() -> Value,
-    /// The fields of the answer that a model is told of, see [`schema::of_told`](super::schema::of_told).
+    /// Fields of the answer in the listed output schema; see [`schema::of_told`](super::schema::of_told).
     pub told: &'static [&'static str],
-    /// Does it.
+    /// Runs the tool.
     pub call: fn(&Call<'_>, Given<'_>) -> Served<Response>,
 }
 
 impl Tool {
-    /// Whether somebody with these bounds may ever be served by it: what is always refused is not offered.
+    /// Whether a caller with these bounds may use the tool for anything. A tool that is always refused is not listed.
     pub fn is_within(&self, bounds: &Bounds) -> bool {
         match self.name {
             "memory_index" => bounds.access >= Access::Admin,

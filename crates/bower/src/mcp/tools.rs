@@ -1,5 +1,5 @@
-//! Defines the tools: what each is called, how it is described, and which operation it runs.
-//! Arguments are the bodies that HTTP takes, answers are made for a model (`said.rs`).
+//! Defines the tools: name, description and operation of each.
+//! Arguments are the same bodies as over HTTP; answers are rendered for a model (`responses.rs`).
 
 use bower_core::item::Ruling;
 use bower_core::request::{Brief, Curated, Forgotten, SessionRead, Undone};
@@ -19,18 +19,18 @@ use crate::service::{
     ListBody, PinBody, Pinned, PruneBody, QueryBody, Served, Service, SettleBody, TurnsBody, UndoBody,
 };
 
-/// The few tools that `--tools core` leaves.
+/// The tools that `--tools core` offers.
 const CORE: [&str; 5] = ["memory_search", "memory_store", "memory_get", "memory_list", "memory_forget"];
-/// Hits that evidence is drawn from, unless told otherwise.
+/// Default number of hits that evidence is drawn from.
 const RESULTS: u16 = 8;
 
-/// A tool that this server has.
+/// A tool that this server offers.
 pub struct Offered {
-    /// As written down.
+    /// Its definition.
     pub tool: &'static Tool,
-    /// Its body's schema.
+    /// Schema of its body.
     pub body: Value,
-    /// As listed.
+    /// Its entry in the list of tools.
     pub listed: Listed,
 }
 
@@ -45,17 +45,17 @@ impl Offered {
     }
 }
 
-/// Which tools a server has.
+/// Choice of a server's tools.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Choice {
-    /// Our own, or those of the system that is stood in for.
+    /// Our own, or those of the compatible system if there is one.
     #[default]
     Usual,
-    /// Every one of our own, and those of the system that is stood in for.
+    /// All of our own, and those of the compatible system.
     All,
     /// The few of our own that an agent needs every day.
     Core,
-    /// These.
+    /// The named ones.
     Named(Vec<String>),
 }
 
@@ -85,7 +85,7 @@ impl std::str::FromStr for Choice {
     }
 }
 
-/// The tools of a choice, in the order in which they are listed.
+/// Returns the chosen tools, in the order in which they are listed.
 pub fn offered(choice: &Choice, compat: Option<compat::System>) -> Result<Vec<Offered>> {
     let theirs = compat.map_or(&[][..], compat::System::tools);
     let every = || TOOLS.iter().chain(MORE).chain(theirs);
@@ -111,33 +111,33 @@ pub fn offered(choice: &Choice, compat: Option<compat::System>) -> Result<Vec<Of
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct IdBody {
-    /// An item's id, or its first digits (at least 6).
+    /// Id of an item, or its first digits (at least 6).
     id: String,
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct ReviewBody {
-    /// The review to end.
+    /// The review to settle.
     #[serde(default)]
     review: Option<u64>,
     /// Which side is right.
     #[serde(default)]
     ruling: Option<Ruling>,
-    /// The text that takes the place of both.
+    /// The text that replaces both sides; only for merge.
     #[serde(default)]
     text: Option<String>,
-    /// Those that ended, too.
+    /// Include settled reviews.
     #[serde(default)]
     all: bool,
 }
 
-/// An answer that is told as it is.
+/// Returns an answer with all its fields.
 fn whole(answer: &impl serde::Serialize, text: impl AsRef<str>) -> Response {
     Response::new(answer, text)
 }
 
-/// Our own.
+/// Our own tools.
 pub const TOOLS: &[Tool] = &[
     Tool {
         name: "memory_search",
@@ -292,7 +292,7 @@ pub const TOOLS: &[Tool] = &[
     },
 ];
 
-/// Those that few agents need: `--tools all` has them, or their names.
+/// Tools that few agents need; `--tools all` or their names offer them.
 pub const MORE: &[Tool] = &[
     Tool {
         name: "memory_turns",
@@ -411,7 +411,7 @@ fn list(call: &Call<'_>, given: Given<'_>) -> Served<Response> {
 fn forget(call: &Call<'_>, given: Given<'_>) -> Served<Response> {
     let body: ForgetBody = given.understood()?;
     if body.ids.is_empty() {
-        // A selection may hold more than a model thinks: it looks first, and names what is to go.
+        // A selection may match more than a model expects. So it must look first, and name the items to forget.
         return Err(Failure::usage(
             "no ids are given",
             "memory_list and memory_search tell ids; name those to forget",

@@ -1,5 +1,5 @@
-//! Runs calls on threads that may wait for a disk, over a store that is opened when it is first needed.
-//! A store that could not be opened is tried again by a later call. It fails one call, never the server.
+//! Runs calls on threads that may block, over a store that is opened when it is first needed.
+//! If the store cannot be opened, that fails one call and never the server; a later call tries again.
 
 use jiff::Timestamp;
 use rmcp::ErrorData;
@@ -13,29 +13,29 @@ use tokio_util::sync::CancellationToken;
 use crate::failure::{Failure, Result};
 use crate::service::{Refused, Served, Service};
 
-/// Calls that work at a time; the others wait for their turn. A question takes two threads for some milliseconds, and an index
-/// run every core, so that more would only make all of them slower.
+/// Maximum number of calls that run at once; others wait. A query uses two threads for some milliseconds, and an index
+/// run uses every core. So more calls at once would only slow all of them down.
 const SEATS: usize = 8;
-/// After an answer, what else the same caller asks goes first.
+/// Pause before maintenance, so that the caller's next call goes first.
 const PAUSE: Duration = Duration::from_millis(150);
-/// The last compaction of a process that is about to end takes this long at most: what was acknowledged is kept either way.
+/// Time limit for the last compaction before the process ends. Acknowledged changes are kept either way.
 const LAST: Duration = Duration::from_secs(3);
 
-/// Opens the store.
+/// Function that opens the store.
 type Open = dyn Fn() -> Result<Service> + Send + Sync;
 
-/// A store and the threads that work on it.
+/// A store and the limit of the threads that work on it.
 pub struct Workers {
     store: Store,
     seats: Arc<Semaphore>,
     due: Notify,
 }
 
-/// Where the store comes from.
+/// Source of the store.
 enum Store {
-    /// It is open, and stays so.
+    /// The store is open and stays open.
     Open(Arc<Service>),
-    /// It is opened by the first call, and again where another file stands in its place.
+    /// The first call opens the store. It is opened again when another file has replaced it.
     Lazy { file: PathBuf, open: Box<Open>, opened: Mutex<Option<Opened>> },
 }
 
@@ -44,7 +44,7 @@ struct Opened {
     mark: Option<Mark>,
 }
 
-/// What tells one file from another of the same name.
+/// Device and inode of a file, which tell it from another of the same name.
 type Mark = (u64, u64);
 
 impl fmt::Debug for Workers {
@@ -54,12 +54,12 @@ impl fmt::Debug for Workers {
 }
 
 impl Workers {
-    /// For a store that is opened by the first call. `file` is where it is.
+    /// Creates workers for a store that the first call opens. `file` is its path.
     pub fn lazy(file: PathBuf, open: impl Fn() -> Result<Service> + Send + Sync + 'static) -> Self {
         Self::new(Store::Lazy { file, open: Box::new(open), opened: Mutex::default() })
     }
 
-    /// For a store that is open.
+    /// Creates workers for an open store.
     pub fn of(service: Arc<Service>) -> Self {
         Self::new(Store::Open(service))
     }
@@ -68,9 +68,10 @@ impl Workers {
         Self { store, seats: Arc::new(Semaphore::new(SEATS)), due: Notify::new() }
     }
 
-    /// The store. Blocks while it is opened; who asks meanwhile waits for the same.
+    /// Returns the store. Blocks while it is opened; concurrent callers wait for the same opening.
     ///
-    /// Where the file was deleted or another was put in its place, what was open is let go of: writes to it would be lost.
+    /// If its file was deleted or replaced, the open store is closed and opened again: writes to the old file would be
+    /// lost.
     fn service(&self) -> Result<Arc<Service>> {
         let (file, open, opened) = match &self.store {
             Store::Open(service) => return Ok(Arc::clone(service)),
@@ -86,7 +87,7 @@ impl Workers {
         Ok(service)
     }
 
-    /// The store, where it is open.
+    /// Returns the store if it is open.
     fn opened(&self) -> Option<Arc<Service>> {
         match &self.store {
             Store::Open(service) => Some(Arc::clone(service)),
@@ -97,14 +98,14 @@ impl Workers {
         }
     }
 
-    /// Waits until work was done: whoever looks after the store may have something to do.
+    /// Waits until a call has worked, after which maintenance may be due.
     pub async fn worked(&self) {
         self.due.notified().await;
     }
 
-    /// Does a piece of work on a thread that may block, as soon as there is a seat.
+    /// Runs a job on a thread that may block, as soon as a permit is free.
     ///
-    /// A cancelled call ends at once; its thread ends when the work notices. A panic is a failure of this one call.
+    /// A cancelled call returns at once; its thread ends when the job notices. A panic fails only this call.
     pub async fn work<T: Send + 'static>(
         self: &Arc<Self>,
         cancelled: &CancellationToken,
@@ -128,7 +129,7 @@ impl Workers {
         }
     }
 
-    /// Does after answers what they did not wait for, until the runtime ends. `tell` is told what failed.
+    /// Runs maintenance after calls, until the runtime ends. `tell` receives failures.
     pub async fn run_maintenance(self: Arc<Self>, tell: impl Fn(&str) + Send + Sync + 'static) {
         let tell = Arc::new(tell);
         loop {
@@ -138,7 +139,7 @@ impl Workers {
         }
     }
 
-    /// The same for the last time.
+    /// Runs maintenance a last time.
     pub async fn close(self: &Arc<Self>, tell: impl Fn(&str) + Send + Sync + 'static) {
         if tokio::time::timeout(LAST, self.tidy(&Arc::new(tell))).await.is_err() {
             tracing::debug!("the last folding was left to the next process");
@@ -162,14 +163,14 @@ impl Workers {
 
 #[cfg(test)]
 impl Workers {
-    /// Waits until no call is at work.
+    /// Waits until no call is running.
     pub async fn idle(&self) {
         let seats = self.seats.acquire_many(SEATS as u32).await;
         drop(seats.expect("nobody closes the seats"));
     }
 }
 
-/// A panic's message.
+/// Returns the message of a panic.
 fn told(panic: tokio::task::JoinError) -> String {
     match panic.try_into_panic() {
         Ok(payload) => match payload.downcast::<String>() {
@@ -187,7 +188,7 @@ fn mark(file: &Path) -> Option<Mark> {
     Some((facts.dev(), facts.ino()))
 }
 
-/// Elsewhere an open file can be neither deleted nor replaced.
+/// On other systems an open file can be neither deleted nor replaced.
 #[cfg(not(unix))]
 fn mark(_: &Path) -> Option<Mark> {
     None

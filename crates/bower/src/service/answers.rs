@@ -1,4 +1,4 @@
-//! Defines the answers whose form is not the engine's, such as the state of the part of a store that a caller sees.
+//! Defines the answers that the engine does not have, such as the state of the part of a store that a caller sees.
 
 use bower_core::item::Scope;
 use bower_core::request::{Held, Item, ModelState, Review, StatusReport, VisibleStatus};
@@ -10,22 +10,22 @@ use std::collections::BTreeMap;
 
 use super::Bounds;
 
-/// An item, and what it counts now.
+/// An item, with its present strength and its exposures.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Got {
     /// The item.
     pub memory: Item,
-    /// Importance as it counts now, 0..1.
+    /// Present strength of its importance, 0..1.
     pub strength: f64,
-    /// How often answers gave it, asked for or not.
+    /// Number of answers that returned it, prefetches included.
     pub given_count: u64,
-    /// When an answer gave it last.
+    /// Time when an answer last returned it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub given_time: Option<Timestamp>,
 }
 
 impl Got {
-    /// With how often answers gave it, and when last.
+    /// Creates the answer. `given` is how often answers returned the item, and when last.
     pub(super) fn new(memory: Item, given: Option<(u64, Timestamp)>, now: Timestamp) -> Self {
         Self {
             strength: (strength(&memory.facts(), now) * 1e3).round() / 1e3,
@@ -39,50 +39,51 @@ impl Got {
 /// Contradictions, oldest first.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Reviews {
-    /// Both sides of each.
+    /// The reviews, with both sides of each.
     pub reviews: Vec<Review>,
 }
 
-/// A memory that was pinned, or is no longer.
+/// A memory that was pinned or unpinned.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Pinned {
-    /// As it is now.
+    /// The memory after the change.
     pub memory: Item,
 }
 
-/// How much is stored and whether the indexes match it, as far as whoever asks may see it.
+/// Counts of stored items and the state of the indexes, as far as the caller may see them.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum StoreState {
-    /// To whoever sees everything: the whole store.
+    /// The whole store, for a caller who sees everything.
     Whole(Box<StatusReport>),
-    /// To whoever is bound: what is within the bounds, and nothing of the rest.
+    /// The items within the bounds, for a caller with bounds.
     Part(Box<StorePart>),
 }
 
-/// What of a store is within somebody's bounds.
+/// State of the part of a store within a caller's bounds.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct StorePart {
-    /// The bounds.
+    /// The caller's bounds.
     pub bound_to: BoundTo,
-    /// Memories that are not archived or superseded.
+    /// Number of memories that are neither archived nor superseded.
     pub total_memories: u64,
-    /// Chunks.
+    /// Number of chunks.
     pub total_chunks: u64,
-    /// Memories by type.
+    /// Number of memories by type.
     pub by_type: BTreeMap<String, u64>,
-    /// Items by collection.
+    /// Number of items by collection.
     pub by_collection: BTreeMap<String, u64>,
-    /// What each scope and owner within holds, beside its limit; not told of collections, for which there is none.
+    /// Number of memories of each scope and owner within the bounds, with its limit. Empty for bounds with collections,
+    /// which have no limit.
     pub scopes: Vec<Held>,
     /// Whether the indexes match the store.
     pub index_healthy: bool,
-    /// The local model and whether it is there.
+    /// The local model and its state.
     pub model: ModelState,
 }
 
 impl StorePart {
-    /// What was counted within some bounds.
+    /// Creates the state from the counts within the bounds.
     pub(super) fn new(bounds: &Bounds, counted: VisibleStatus) -> Self {
         Self {
             bound_to: BoundTo {
@@ -101,22 +102,22 @@ impl StorePart {
     }
 }
 
-/// What somebody is bound to.
+/// Bounds of a caller.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct BoundTo {
-    /// Only this scope.
+    /// The only scope that it sees.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scope: Option<Scope>,
-    /// Only this owner's.
+    /// The only owner whose items it sees.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
-    /// Only these collections.
+    /// The only collections that it sees.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub collections: Vec<String>,
 }
 
 impl StoreState {
-    /// Items by collection.
+    /// Returns the number of items by collection.
     pub fn by_collection(&self) -> &BTreeMap<String, u64> {
         match self {
             Self::Whole(report) => &report.by_collection,
@@ -124,7 +125,7 @@ impl StoreState {
         }
     }
 
-    /// The local model and whether it is there.
+    /// Returns the state of the local model.
     pub fn model(&self) -> &ModelState {
         match self {
             Self::Whole(report) => &report.model,

@@ -1,5 +1,5 @@
-//! Defines the bodies of requests, with their schemas: what MCP calls arguments and HTTP a body.
-//! An unknown field is an error, so that a misspelt one is not silently nothing.
+//! Defines the request bodies of all operations, with their schemas. MCP calls them arguments.
+//! An unknown field is an error, so that a misspelt one is not silently ignored.
 
 #![expect(clippy::doc_markdown, reason = "doc comments here are what a schema says to models and programs")]
 
@@ -19,15 +19,15 @@ use super::bounds::{Bounds, Served, Via};
 use crate::failure::{Failure, Result};
 use crate::when;
 
-/// Memories whose strength is below this are pruned, unless told otherwise.
+/// Default strength below which memories are pruned.
 pub const PRUNE_THRESHOLD: f64 = PruneRequest::THRESHOLD;
 
-/// Items on a page of a list, unless told otherwise.
+/// Default number of items on a page.
 pub const LISTED: u32 = 20;
-/// Items on a page of a list over a wire at most: an answer is held in memory whole.
+/// Maximum number of items on a page over a wire, because a response is held in memory whole.
 const MOST_LISTED: u32 = 500;
 
-/// Which items a request speaks of. What is left out holds nothing back.
+/// Selection of items. A field that is left out selects everything.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct SelectBody {
@@ -37,22 +37,22 @@ pub struct SelectBody {
     /// Only memories of these types.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub types: Vec<MemoryType>,
-    /// Only items with all of these tags.
+    /// Only items with all these tags.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
-    /// Only items that pass, e.g. {"version": "v2", "chunk_size": {"$gt": 100}, "$contains": "retry"}.
+    /// Only items that match, e.g. {"version": "v2", "chunk_size": {"$gt": 100}, "$contains": "retry"}.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub filter: Option<Map<String, Value>>,
-    /// Only items written at or after: a date, an RFC 3339 time, "7d", "2 weeks ago", "yesterday".
+    /// Only items written at or after this time: a date, an RFC 3339 time, "7d", "2 weeks ago", "yesterday".
     #[serde(skip_serializing_if = "Option::is_none")]
     pub since: Option<String>,
-    /// Only items written before: the same forms.
+    /// Only items written before this time, in the same forms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<String>,
-    /// As the store knew it then: the same forms of time.
+    /// The items as the store had them at this time, in the same forms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub as_of: Option<String>,
-    /// What was true then, as far as is known: the same forms of time.
+    /// Only items that were true at this time, as far as is known, in the same forms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub valid_at: Option<String>,
     /// Only documents of this version, e.g. v2.
@@ -61,32 +61,32 @@ pub struct SelectBody {
     /// Only this scope.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scope: Option<Scope>,
-    /// Only this owner's.
+    /// Only items of this owner.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
     /// Only documents at these paths or below, and memories of these sources or conversations.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<String>,
-    /// Only what one of these said.
+    /// Only items by one of these authors.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub said_by: Vec<Author>,
     /// Only memories, or only chunks of documents.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<Kind>,
-    /// Only these statuses; candidate and active unless told.
+    /// Only items with these statuses; default candidate and active.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub statuses: Vec<Status>,
 }
 
 impl SelectBody {
-    /// As the engine takes it.
+    /// Converts the body to the engine's selection.
     pub fn selection(&self, via: Via, now: Timestamp) -> Result<Selection> {
         let name = |field: &str| match via {
             Via::CommandLine => format!("--{}", field.replace('_', "-")),
             Via::Wire => field.to_owned(),
         };
         let moment = |field: &str, text: &Option<String>| {
-            // Finding the system's time zone reads a whole folder: only where a time has to be understood.
+            // Finding the system's time zone reads a whole folder, so it is done only for a time that needs it.
             let local = || Zoned::new(now, jiff::tz::TimeZone::system());
             text.as_deref().map(|text| when::parse(text, &local()).map_err(|why| {
                 Failure::usage(format!("{} {text:?}: {why}", name(field)), "use a date (2025-03-01), a time (2025-03-01T12:00:00Z), 7d, \"2 weeks ago\", today or yesterday")
@@ -124,7 +124,7 @@ impl SelectBody {
     }
 }
 
-/// Whether a selection leaves nothing out. `{}` and `{"$and": [{}]}` are filters that keep everything.
+/// Whether a selection matches every item. `{}` and `{"$and": [{}]}` are filters that match everything.
 pub(super) fn holds_everything(select: &Selection) -> bool {
     fn vacuous(filter: &Filter) -> bool {
         match filter {
@@ -137,7 +137,7 @@ pub(super) fn holds_everything(select: &Selection) -> bool {
     plain == Selection::default() && select.filter.as_ref().is_none_or(vacuous)
 }
 
-/// Refuses a path that does not mean the same to whoever asks and to whoever answers.
+/// Refuses a relative path over a wire, where the client and the server may have different working folders.
 pub(super) fn check_absolute(path: &Path, via: Via) -> Result<()> {
     if path.is_absolute() || via == Via::CommandLine {
         return Ok(());
@@ -148,144 +148,145 @@ pub(super) fn check_absolute(path: &Path, via: Via) -> Result<()> {
     ))
 }
 
-/// A question.
+/// A query.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct QueryBody {
-    /// The question, any text.
+    /// The question; any text.
     pub query: String,
-    /// Hits wanted, 1 to 50; 10 unless told.
+    /// Number of hits, 1 to 50; default 10.
     #[schemars(range(min = 1, max = 50))]
     pub limit: Option<u16>,
-    /// Words alone: no model is used.
+    /// Use words only, no model.
     pub fast: bool,
-    /// The set of retrieval settings that ranks.
+    /// The profile that ranks the candidates.
     pub profile: Option<Profile>,
-    /// Who reorders the best hits.
+    /// Method that reorders the best hits.
     pub rerank: Option<Rerank>,
-    /// What the times in the question do.
+    /// Effect of the times in the question.
     pub when: Option<When>,
-    /// Relevance (1) against diversity (0).
+    /// Relevance (1) or diversity (0), or a value between them.
     #[schemars(range(min = 0, max = 1))]
     pub diversity: Option<f32>,
-    /// Leave out hits that answer with less than this probability.
+    /// Leave out hits whose probability is below this.
     #[schemars(range(min = 0, max = 1))]
     pub min_score: Option<f32>,
-    /// Leave out weak matches, and everything where nothing seems to answer.
+    /// Leave out weak hits, and all of them if nothing seems to answer.
     pub strict: bool,
-    /// Pack evidence into so many tokens: the best whole sentences, each cited.
+    /// Pack evidence into this many tokens: the best whole sentences, each with its citation.
     #[schemars(range(min = 32, max = 1_000_000))]
     pub budget_tokens: Option<u32>,
-    /// Leave out what this session was already given, and remember what it is given now.
+    /// Name of a session: leave out what it was already given, and record what it is given now.
     pub session: Option<String>,
-    /// Nobody asked: give only what is specific to the text or clearly close to it, else nothing.
+    /// A program asks by itself: return only evidence that is specific to the text or clearly close to it, else
+    /// nothing.
     pub prefetch: bool,
-    /// Which items.
+    /// Selection of items.
     #[serde(flatten)]
     pub select: SelectBody,
 }
 
-/// Something to keep.
+/// A memory to keep.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CurateBody {
     /// The text to keep.
     pub content: String,
-    /// What it is about; judged from the text unless told.
+    /// Its type; classified from the text by default.
     #[serde(default, rename = "type")]
     pub memory_type: Option<MemoryType>,
     /// Tags, with or without #.
     #[serde(default)]
     pub tags: Vec<String>,
-    /// Free fields.
+    /// Free metadata.
     #[serde(default)]
     pub metadata: Map<String, Value>,
-    /// The collection to keep it in.
+    /// Collection to keep it in.
     #[serde(default)]
     pub collection: Option<String>,
-    /// Who may see it; project unless told.
+    /// Its scope; default project.
     #[serde(default)]
     pub scope: Option<Scope>,
-    /// Whose it is.
+    /// Its owner.
     #[serde(default)]
     pub owner: Option<String>,
-    /// Pin it: it always fits the budget and never fades.
+    /// Pin it: it always fits a briefing's budget and never fades.
     #[serde(default)]
     pub pinned: bool,
-    /// The conversation it came from.
+    /// Conversation that it comes from.
     #[serde(default)]
     pub conversation: Option<String>,
-    /// How closely it is looked at before it is kept.
+    /// Strictness of its admission.
     #[serde(default)]
     pub gate: Option<Gate>,
-    /// Who says it; an agent unless told. What comes from a tool, a document, an import or the web is a candidate, until somebody
-    /// keeps it. None but whoever may do everything speaks for the user.
+    /// Its author; default agent. A memory from a tool, a document, an import or the web is a candidate until it is reviewed.
+    /// Only a caller with full access may name the user.
     #[serde(default)]
     pub said_by: Option<Author>,
 }
 
-/// Turns of a conversation.
+/// Turns of a conversation to keep.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TurnsBody {
-    /// The conversation's name, the same with each turn.
+    /// Name of the conversation, the same for all its turns.
     pub conversation: String,
-    /// What was said, in order; a turn that was handed over before adds nothing.
+    /// The turns, in order. A turn that was sent before adds nothing.
     pub turns: Vec<TurnBody>,
-    /// The collection of the candidates that are picked from it; the turns themselves go to `sessions`.
+    /// Collection of the candidates extracted from the turns. The turns themselves go to `sessions`.
     #[serde(default)]
     pub collection: Option<String>,
-    /// Who may see it; project unless told.
+    /// Their scope; default project.
     #[serde(default)]
     pub scope: Option<Scope>,
-    /// Whose it is.
+    /// Their owner.
     #[serde(default)]
     pub owner: Option<String>,
-    /// The collection of the turns themselves, where it is not `sessions`.
+    /// Collection of the turns themselves, if it is not `sessions`.
     #[serde(skip)]
     pub documents: Option<String>,
-    /// Where the conversation is held, as an absolute path.
+    /// Folder of the conversation, as an absolute path.
     #[serde(skip)]
     pub folder: Option<String>,
-    /// The program that hands it over, where that is not the agent itself.
+    /// Program that sends the turns, if it is not the agent itself.
     #[serde(skip)]
     pub origin: Option<&'static str>,
 }
 
-/// A transcript of a session, which its reader has as a file or as bytes.
+/// Options for reading the transcript of a session. Its content is passed beside them.
 #[derive(Clone, Debug, Default)]
 pub struct TranscriptBody {
-    /// The file's name.
+    /// Name of the file.
     pub name: String,
-    /// The collection of the candidates.
+    /// Collection of the candidates.
     pub collection: Option<String>,
-    /// Who may see them; project unless told.
+    /// Their scope; default project.
     pub scope: Option<Scope>,
-    /// Whose they are.
+    /// Their owner.
     pub owner: Option<String>,
-    /// Where the session was, as an absolute path.
+    /// Folder of the session, as an absolute path.
     pub folder: Option<String>,
-    /// The name under which answers were given to it, where that is not the conversation's own.
+    /// Name under which answers were given to the session, if it is not the conversation's.
     pub session: Option<String>,
-    /// What its user is called in it.
+    /// Name of the user in the transcript.
     pub me: Option<String>,
-    /// Only look.
+    /// Change nothing, only report.
     pub dry_run: bool,
 }
 
-/// What one side said.
+/// One turn of a conversation.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TurnBody {
     /// user, assistant or a name.
     pub speaker: String,
-    /// What.
+    /// Text of the turn.
     pub text: String,
-    /// When, as an RFC 3339 time; now unless told.
+    /// Time of the turn, as an RFC 3339 time; default now.
     #[serde(default)]
     pub time: Option<Timestamp>,
-    /// The least trusted of what its speaker had read for it: user where that was nothing, web where it was a page. Of an agent
-    /// that does not tell, a tool's output.
+    /// Least trusted source that its speaker had read for it: user if there was none, web for a page. The default for
+    /// an agent's turn is a tool's output.
     #[serde(default)]
     pub least_trusted: Option<Author>,
 }
@@ -294,18 +295,18 @@ pub struct TurnBody {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ListBody {
-    /// Items wanted, 1 to 500; 20 unless told.
+    /// Number of items, 1 to 500; default 20.
     #[schemars(range(min = 1, max = 500))]
     pub limit: Option<u32>,
-    /// Items to leave out at the start.
+    /// Number of items to skip.
     pub offset: Option<u32>,
-    /// Which items.
+    /// Selection of items.
     #[serde(flatten)]
     pub select: SelectBody,
 }
 
 impl ListBody {
-    /// How many are wanted, and how many are left out at the start.
+    /// Returns the number of items on the page, and the number to skip.
     pub(super) fn page(&self, via: Via) -> Result<(usize, usize)> {
         let limit = self.limit.unwrap_or(LISTED);
         if via == Via::Wire && !(1..=MOST_LISTED).contains(&limit) {
@@ -318,23 +319,23 @@ impl ListBody {
     }
 }
 
-/// What is to leave the store.
+/// Selection and parts of an export.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ExportBody {
-    /// Superseded and archived memories too: whole chains.
+    /// Include superseded and archived memories, so that histories are complete.
     pub all: bool,
-    /// Indexed documents too: each that has a selected chunk, whole.
+    /// Include indexed documents: each document with a selected chunk, whole.
     pub documents: bool,
-    /// Vectors too, so that the next store need not make them.
+    /// Include vectors, so that the next store need not compute them.
     pub vectors: bool,
-    /// Which items.
+    /// Selection of items.
     #[serde(flatten)]
     pub select: SelectBody,
 }
 
 impl ExportBody {
-    /// As the engine takes it, as far as it is within the bounds.
+    /// Converts the body to the engine's request, limited to the bounds.
     pub fn request(&self, bounds: &Bounds, now: Timestamp) -> Served<ExportRequest> {
         let mut select = self.select.selection(bounds.via, now)?;
         if self.all {
@@ -345,28 +346,29 @@ impl ExportBody {
     }
 }
 
-/// What is to go for good: ids, or a selection.
+/// Items to delete for good: ids, or a selection.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ForgetBody {
     /// Ids, or their first digits (at least 6).
     pub ids: Vec<String>,
-    /// What was made of them stays.
+    /// Keep items that were derived from them.
     pub keep_derived: bool,
-    /// Only look.
+    /// Change nothing, only report.
     pub dry_run: bool,
-    /// Delete what the selection holds; ids need no such word.
+    /// Confirm that the whole selection is deleted; not needed for ids.
     pub confirm: bool,
-    /// Which items, where no ids are given.
+    /// Selection of items, if there are no ids.
     #[serde(flatten)]
     pub select: SelectBody,
 }
 
 impl ForgetBody {
-    /// What is to be forgotten: ids, or a selection that leaves something out; never everything for want of either.
+    /// Returns the ids to forget, or a selection that does not match everything. Without either it fails, and never
+    /// forgets everything.
     pub fn what(&self, via: Via, now: Timestamp) -> Result<ForgetRequest> {
         let (ids, select) = (&self.ids, self.select.selection(via, now)?);
-        // A scope or an owner says who asks; beside ids it selects nothing by itself.
+        // Beside ids, a scope or an owner only names the caller and selects nothing by itself.
         let bare = Selection { scope: None, owner: None, ..select.clone() };
         match (ids.is_empty(), holds_everything(if ids.is_empty() { &select } else { &bare })) {
             (false, true) => Ok(ForgetRequest::Ids(ids.iter().map(|id| id.trim().to_owned()).collect())),
@@ -386,19 +388,19 @@ impl ForgetBody {
     }
 }
 
-/// How a review ends.
+/// Settlement of a review.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SettleBody {
-    /// Which side is right: accept the newer, reject it, both, or merge both into `text`.
+    /// The ruling: accept the newer side, reject it, keep both, or merge both into `text`.
     pub ruling: bower_core::item::Ruling,
-    /// The text that takes the place of both, for merge.
+    /// The text that replaces both; only for merge.
     #[serde(default)]
     pub text: Option<String>,
 }
 
 impl SettleBody {
-    /// As the engine takes it.
+    /// Converts the body to the engine's settlement.
     pub(super) fn settlement(&self, said_by: Author) -> Result<Settlement> {
         use bower_core::item::Ruling;
         match (self.ruling, self.text.as_deref()) {
@@ -416,23 +418,23 @@ impl SettleBody {
     }
 }
 
-/// What somebody says of a memory.
+/// A verdict on a memory.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FeedbackBody {
-    /// The memory's id, or its first digits (at least 6).
+    /// Id of the memory, or its first digits (at least 6).
     pub id: String,
-    /// useful: it helped. wrong: it is not so. stale: it is so no longer, and leaves answers.
+    /// useful: it helped. wrong: it is not true. stale: it is no longer true, and leaves answers.
     pub verdict: Verdict,
 }
 
-/// A pin.
+/// Pinning of a memory.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PinBody {
-    /// The memory's id, or its first digits (at least 6).
+    /// Id of the memory, or its first digits (at least 6).
     pub id: String,
-    /// False takes the pin out.
+    /// False removes the pin.
     #[serde(default = "yes")]
     pub pinned: bool,
 }
@@ -441,11 +443,11 @@ fn yes() -> bool {
     true
 }
 
-/// A sweep of the whole store.
+/// Sweep of the whole store.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SweepBody {
-    /// Only look.
+    /// Change nothing, only report.
     pub dry_run: bool,
 }
 
@@ -453,71 +455,72 @@ pub struct SweepBody {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct PruneBody {
-    /// Archive memories whose strength is below this; .05 unless told.
+    /// Archive memories whose strength is below this; default .05.
     #[schemars(range(min = 0, max = 1))]
     pub threshold: Option<f64>,
-    /// Only look.
+    /// Change nothing, only report.
     pub dry_run: bool,
 }
 
-/// How memories are consolidated.
+/// Consolidation of memories.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ConsolidateBody {
-    /// Cosine from which on two memories say much the same; .9 unless told.
+    /// Cosine from which two memories count as similar; default .9.
     #[schemars(range(min = 0, max = 1))]
     pub similarity: Option<f32>,
-    /// Only look.
+    /// Change nothing, only report.
     pub dry_run: bool,
-    /// How long it may take, in seconds; 60 unless told.
+    /// Time limit in seconds; default 60.
     #[schemars(range(min = 1, max = 3_600))]
     pub seconds: Option<u32>,
-    /// Let the language model that the settings name write the patterns; sends the memories' texts there. Not with dry_run.
+    /// Let the language model of the settings write the patterns; this sends the memories' texts to it. Not with
+    /// dry_run.
     pub llm: bool,
     /// Only this scope.
     pub scope: Option<Scope>,
-    /// Only this owner's.
+    /// Only memories of this owner.
     pub owner: Option<String>,
 }
 
-/// A briefing for somebody who begins.
+/// A briefing for the start of a session.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct BriefBody {
-    /// How much: lite, standard or deep, for 3, 8 or 20 entries; standard unless told.
+    /// Size: lite, standard or deep, for 3, 8 or 20 entries; default standard.
     pub budget: Option<Briefing>,
-    /// Tokens of the whole; 200 for each entry unless told.
+    /// Tokens of the whole briefing; default 200 for each entry.
     #[schemars(range(min = 64, max = 100_000))]
     pub budget_tokens: Option<u32>,
-    /// What is to be done: what has to do with it comes first.
+    /// The task; entries that concern it come first.
     pub task: Option<String>,
-    /// Where, as an absolute path: what was told in another folder is left out.
+    /// The working folder, as an absolute path: memories from other folders are left out.
     pub folder: Option<PathBuf>,
-    /// Leave out what this session was already given, and remember what it is given now.
+    /// Name of a session: leave out what it was already given, and record what it is given now.
     pub session: Option<String>,
-    /// Say what the session was given all the same: it began anew.
+    /// Include what the session was already given, because it began anew.
     pub repeat: bool,
-    /// Words alone: no model is used.
+    /// Use words only, no model.
     pub fast: bool,
     /// Only this scope.
     pub scope: Option<Scope>,
-    /// Only this owner's.
+    /// Only memories of this owner.
     pub owner: Option<String>,
 }
 
-/// What is to be taken back: what an event did, or all that one origin wrote.
+/// Changes to undo: those of an event, or all that one origin wrote.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct UndoBody {
-    /// The event's number, as an answer or a history tells it.
+    /// Number of the event, as in an answer or a history.
     pub event: Option<u64>,
-    /// All that this conversation wrote.
+    /// Undo all that this conversation wrote.
     pub session: Option<String>,
-    /// All that was written by agents and sessions of this program.
+    /// Undo all that agents and sessions of this program wrote.
     pub host: Option<String>,
-    /// All that carries this source.
+    /// Undo all that has this source.
     pub source: Option<String>,
-    /// Only look, where an origin is named.
+    /// Change nothing, only report; only for an origin.
     pub dry_run: bool,
 }
 
@@ -525,21 +528,21 @@ pub struct UndoBody {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct IndexBody {
-    /// Absolute paths of files and folders; .gitignore is honoured.
+    /// Absolute paths of files and folders; .gitignore is respected.
     pub paths: Vec<PathBuf>,
-    /// The collection to index into.
+    /// Collection to index into.
     #[serde(default)]
     pub collection: Option<String>,
     /// Only files that match one of these globs.
     #[serde(default)]
     pub include: Vec<String>,
-    /// No files that match one of these globs.
+    /// Skip files that match one of these globs.
     #[serde(default)]
     pub exclude: Vec<String>,
-    /// Who may see it; project unless told.
+    /// Their scope; default project.
     #[serde(default)]
     pub scope: Option<Scope>,
-    /// Whose it is.
+    /// Their owner.
     #[serde(default)]
     pub owner: Option<String>,
 }

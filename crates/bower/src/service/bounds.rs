@@ -1,5 +1,5 @@
-//! Defines access bounds: what a caller may reach and do.
-//! No argument of a request can leave them. There is one rule for every way in.
+//! Defines access bounds: what a caller may see and do.
+//! No argument of a request can exceed them. The same rule applies to the command line, MCP and HTTP.
 
 use bower_core::Error;
 use bower_core::item::{Author, Scope, Visibility};
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
 
-/// What somebody may do. Each may what the one before may.
+/// Access of a caller. Each level includes the one before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Access {
@@ -22,7 +22,7 @@ pub enum Access {
 }
 
 impl Access {
-    /// The word for it.
+    /// Returns its name as text.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Read => "read",
@@ -32,49 +32,50 @@ impl Access {
     }
 }
 
-/// How a request came. Its errors name what was asked with, and what guards a server binds wires alone.
+/// Source of a request. Error messages use the terms of their source. Limits that protect a server apply only to
+/// requests over a wire.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Via {
-    /// From a process of this machine that was started for it: flags of a command line, or the call of a host's hook.
+    /// A process of this machine, started for the request: a command line, or the call of a host's hook.
     CommandLine,
-    /// As fields of a body, by MCP or HTTP.
+    /// MCP or HTTP, with fields of a body.
     #[default]
     Wire,
 }
 
-/// The bounds of whoever asks. The default holds nothing back.
+/// Access bounds of a caller. The default allows everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Bounds {
-    /// Only this scope.
+    /// Allowed scope; none allows all.
     pub scope: Option<Scope>,
-    /// Only this owner's.
+    /// Allowed owner; none allows all.
     pub owner: Option<String>,
-    /// Only these collections; empty is all.
+    /// Allowed collections; empty allows all.
     pub collections: Vec<String>,
-    /// What may be done.
+    /// Operations that the caller may use.
     pub access: Access,
-    /// The program that whoever asks runs in, for all that they write.
+    /// Program that the caller runs in; its writes are recorded under this name.
     pub host: Option<String>,
-    /// Whoever asks is an agent, whatever it may do: it never speaks for the user.
+    /// Whether the caller is an agent, which never speaks for the user, whatever its access.
     pub is_agent: bool,
-    /// How the request came.
+    /// Source of the request.
     pub via: Via,
 }
 
-/// The engine's answer to a request, or why there is none.
+/// The engine's answer to a request, or the reason for its refusal.
 pub type Served<T> = std::result::Result<T, Refused>;
 
-/// Why a request was not served.
+/// Reason why a request was not served.
 #[derive(Debug)]
 pub enum Refused {
-    /// It is outside the bounds of whoever asks.
+    /// The request is outside the caller's bounds.
     Outside(Failure),
-    /// It was tried, or could not be.
+    /// The request failed, or is not valid.
     Failed(Failure),
 }
 
 impl Refused {
-    /// What to tell.
+    /// Returns the failure to report.
     pub fn failure(&self) -> &Failure {
         match self {
             Self::Outside(failure) | Self::Failed(failure) => failure,
@@ -99,7 +100,8 @@ impl From<Refused> for Failure {
 impl From<Error> for Refused {
     fn from(error: Error) -> Self {
         let is_outside = matches!(error, Error::Outside { .. } | Error::WholeStore { .. });
-        // Over a wire a caller is bound by its token or its server's settings, and may not know to what.
+        // Over a wire the caller may not know its bounds: its token or its server's settings set them. So the hint
+        // names them.
         let bound =
             if let Error::Outside { what, bound, .. } = &error { Some((*what, bound.clone())) } else { None };
         let mut failure = Failure::from(error);
@@ -110,36 +112,37 @@ impl From<Error> for Refused {
     }
 }
 
-/// Where something new goes.
+/// The namespace for something new.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Place {
-    /// Its collection; the settings' where none was named.
+    /// Collection; none means the one of the settings.
     pub collection: Option<String>,
-    /// Who may see it.
+    /// The scope that may see it.
     pub scope: Scope,
-    /// Whose it is.
+    /// The owner.
     pub owner: Option<String>,
 }
 
 impl Place {
-    /// The scope, where somebody is named; nobody named is nobody: what belongs to a person alone carries no place in its name.
+    /// Returns the scope if an owner is named or the scope is not `project`. Otherwise none: document ids of a conversation
+    /// without scope and owner have no such prefix.
     pub fn named_scope(&self) -> Option<Scope> {
         (self.owner.is_some() || self.scope != Scope::Project).then_some(self.scope)
     }
 }
 
 impl Bounds {
-    /// Of a person at the command line of their own machine: they hold nothing back.
+    /// Returns the bounds of a person at the command line of their own machine, which allow everything.
     pub fn local() -> Self {
         Self { via: Via::CommandLine, ..Self::default() }
     }
 
-    /// Whether they hold no item back.
+    /// Whether the bounds hide no item.
     pub fn is_everything(&self) -> bool {
         self.visibility().is_everything()
     }
 
-    /// What they let be seen, as the engine takes it.
+    /// Returns the items that the bounds allow to see, as the engine's [`Visibility`].
     pub fn visibility(&self) -> Visibility {
         let collections = Some(&self.collections).filter(|names| !names.is_empty());
         Visibility {
@@ -149,8 +152,9 @@ impl Bounds {
         }
     }
 
-    /// Who says what whoever asks keeps, unless they say that it is from elsewhere: the user at a command line, an agent over a
-    /// wire. Only who may do everything speaks for the user.
+    /// Returns the author of a memory that the caller keeps. `told` is the author in the request. Without it, the
+    /// author is the user at a command line and an agent over a wire. Only a caller with full access that is no agent
+    /// may name the user.
     pub fn author(&self, told: Option<Author>) -> Result<Author, Refused> {
         match told {
             Some(Author::User) if self.is_agent || self.access < Access::Admin => {
@@ -165,7 +169,7 @@ impl Bounds {
         }
     }
 
-    /// Refuses whoever may not do this.
+    /// Refuses a caller without this access.
     pub fn may(&self, access: Access) -> Result<(), Refused> {
         if self.access >= access {
             return Ok(());
@@ -176,7 +180,7 @@ impl Bounds {
         )))
     }
 
-    /// Refuses whoever may not touch the whole store.
+    /// Refuses a caller who may not change the whole store. `what` names the operation.
     pub fn may_all(&self, what: &'static str) -> Result<(), Refused> {
         self.may(Access::Write)?;
         if self.is_everything() {
@@ -185,7 +189,8 @@ impl Bounds {
         Err(Error::WholeStore { what }.into())
     }
 
-    /// Where something new goes that names these, or none of them.
+    /// Returns the namespace for something new. Fails if the arguments exceed the bounds, or if the bounds leave
+    /// several collections.
     pub fn place(
         &self,
         collection: Option<&str>,

@@ -1,5 +1,6 @@
-//! Defines the fuzz targets of this crate: what hosts, agents and HTTP clients send.
-//! Tests run the same functions over seeded changes of a few inputs; `make fuzz` runs them, and the core's, for as long as one likes.
+//! Defines the fuzz targets of this crate: the input that hosts, agents and HTTP clients send.
+//! Tests run the same functions over seeded changes of a few inputs. `make fuzz` runs them, and the core's, for any
+//! length of time.
 
 #[path = "../../../bower-core/src/engine/fuzzing/target.rs"]
 mod target;
@@ -61,7 +62,7 @@ pub const TARGETS: &[Target] = &[
     },
 ];
 
-/// A store with some items and no model, and who may read it all.
+/// A store with some items and no model, and bounds that may read all of it.
 struct Home {
     service: Service,
     bounds: Bounds,
@@ -81,12 +82,12 @@ static HOME: LazyLock<Home> = LazyLock::new(|| {
     Home { service: Service::new(engine), bounds, _folder: folder }
 });
 
-/// Every run is at the same time.
+/// Returns the same time for every run.
 fn now() -> Timestamp {
     Timestamp::from_second(1_700_000_000).expect("it is in range")
 }
 
-/// What a host tells, and the command line by which it calls.
+/// Reads the input as a host's message, and as the command line by which a host calls a hook.
 fn hooked(data: &[u8]) {
     if let Ok(told) = told(data) {
         for host in [Host::ClaudeCode, Host::Cursor, Host::Copilot] {
@@ -109,7 +110,7 @@ fn hooked(data: &[u8]) {
     hook::is_called(&words);
 }
 
-/// Lines of a client of MCP, with the calls, resources and prompts in them that only read.
+/// Reads the input as lines of an MCP client, and runs those calls, resources and prompts in it that only read.
 fn frames(data: &[u8]) {
     let _ = mcp::message(data);
     for message in mcp::messages(data).unwrap_or_default() {
@@ -129,19 +130,20 @@ fn frames(data: &[u8]) {
     }
 }
 
-/// A body, where it is one.
+/// Parses a body; none if the input is not one.
 fn body<T: DeserializeOwned>(data: &[u8]) -> Option<T> {
     serde_json::from_slice(data).ok()
 }
 
-/// What is refused is refused in words.
+/// Checks that a refusal has a message.
 fn served<T>(served: Served<T>) {
     if let Err(refused) = served {
         assert!(!refused.failure().message.trim().is_empty());
     }
 }
 
-/// Bodies of requests; what asks is asked. Writing is refused for want of a right, behind the reading of its body.
+/// Reads the input as the body of each request, and runs the queries. Writes are parsed, then refused for lack of
+/// access.
 fn bodies(data: &[u8]) {
     let Home { service, bounds, .. } = &*HOME;
     if let Some(query) = body::<QueryBody>(data) {

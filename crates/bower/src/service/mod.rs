@@ -1,7 +1,7 @@
-//! Runs what may be asked, whatever the way in: a body in, the engine's answer out.
-//! The command line, hooks, MCP and HTTP call the same functions: defaults, limits and refusals are decided once.
+//! Runs every operation, whatever its source: takes a request body and returns the engine's answer.
+//! The command line, hooks, MCP and HTTP call the same functions, so defaults, limits and refusals are decided once.
 //!
-//! Every call blocks: a server hands it to a thread.
+//! Every call blocks; a server runs it on a thread.
 
 mod answers;
 mod bodies;
@@ -30,12 +30,12 @@ pub use bodies::{
 };
 pub use bounds::{Access, Bounds, Refused, Served, Via};
 
-/// Hits, unless told otherwise.
+/// Default number of hits.
 const SHOWN: usize = 10;
-/// Tokens of evidence for a model that says nothing of them (a budget of 2,048 tokens over 8 results).
+/// Default tokens of evidence for a model: a budget of 2,048 tokens over 8 results.
 pub const EVIDENCE_TOKENS: u32 = 2_048;
 
-/// One store, for whoever asks.
+/// The operations on one store.
 pub struct Service {
     engine: Engine,
 }
@@ -47,12 +47,12 @@ impl std::fmt::Debug for Service {
 }
 
 impl Service {
-    /// For a store that is open.
+    /// Creates the service for an open store.
     pub fn new(engine: Engine) -> Self {
         Self { engine }
     }
 
-    /// The engine, for what is asked in one way only: maintenance, files that go out or come in.
+    /// Returns the engine, for operations with only one source: maintenance, and export and import of files.
     pub fn engine(&self) -> &Engine {
         &self.engine
     }
@@ -83,7 +83,7 @@ impl Service {
             prefetch: body.prefetch,
         };
         let mut answer = self.engine.query(&bounds.visibility(), &request, now)?;
-        // The budget drew on more hits than a list of them shows.
+        // Evidence may draw on more hits than a list shows by default.
         answer.hits.truncate(limit.unwrap_or(SHOWN));
         Ok(answer)
     }
@@ -110,8 +110,8 @@ impl Service {
         Ok(self.engine.curate(&bounds.visibility(), &request, now)?)
     }
 
-    /// Keeps turns of a conversation, and what is worth keeping in them as candidates. Whoever is bound to collections keeps the
-    /// turns in that of the candidates.
+    /// Keeps turns of a conversation, and extracts candidates from them. For a caller bound to collections, the turns
+    /// go to the candidates' collection.
     pub fn keep_turns(&self, body: &TurnsBody, bounds: &Bounds, now: Timestamp) -> Served<SessionRead> {
         bounds.may(Access::Write)?;
         let place = bounds.place(body.collection.as_deref(), body.scope, body.owner.as_deref())?;
@@ -141,7 +141,7 @@ impl Service {
         Ok(self.engine.keep_turns(&bounds.visibility(), &request, now)?)
     }
 
-    /// Reads the transcript of a session: what is worth keeping in it becomes candidates, and what was read before is not read again.
+    /// Reads the transcript of a session, and extracts candidates. Parts that were read before are not read again.
     pub fn read_session(
         &self,
         body: &TranscriptBody,
@@ -163,7 +163,7 @@ impl Service {
         Ok(self.engine.read_session(&bounds.visibility(), &body.name, transcript, &request, now)?)
     }
 
-    /// One whole item. Who opens an item uses it.
+    /// Returns one whole item. Opening an item counts as a use.
     pub fn get(&self, id: &str, bounds: &Bounds, now: Timestamp) -> Served<Got> {
         let visibility = bounds.visibility();
         let memory = self.engine.get(&visibility, id.trim())?;
@@ -172,21 +172,22 @@ impl Service {
         Ok(Got::new(memory, given, now))
     }
 
-    /// A page of items, newest first.
+    /// Returns a page of items, newest first.
     pub fn list(&self, body: &ListBody, bounds: &Bounds, now: Timestamp) -> Served<Listing> {
         let select = body.select.selection(bounds.via, now)?;
         let (limit, offset) = body.page(bounds.via)?;
         Ok(self.engine.list(&bounds.visibility(), &select, limit, offset)?)
     }
 
-    /// A page of documents, the last changed first.
+    /// Returns a page of documents, the last changed first.
     pub fn documents(&self, body: &ListBody, bounds: &Bounds, now: Timestamp) -> Served<Documents> {
         let select = body.select.selection(bounds.via, now)?;
         let (limit, offset) = body.page(bounds.via)?;
         Ok(self.engine.documents(&bounds.visibility(), &select, limit, offset)?)
     }
 
-    /// Removes items for good. Without `dry_run` a selection needs `confirm`: it may hold more than its writer thinks.
+    /// Deletes items for good. Without `dry_run` a selection needs `confirm`, because it may match more than its writer
+    /// expects.
     pub fn forget(&self, body: &ForgetBody, bounds: &Bounds, now: Timestamp) -> Served<Forgotten> {
         bounds.may(Access::Write)?;
         let what = match body.what(bounds.via, now)? {
@@ -203,37 +204,38 @@ impl Service {
         Ok(self.engine.forget(&bounds.visibility(), &how, now)?)
     }
 
-    /// What a memory said at each time, and what happened to it.
+    /// Returns the past versions of a memory, and its events.
     pub fn history(&self, id: &str, bounds: &Bounds) -> Served<History> {
         Ok(self.engine.history(&bounds.visibility(), id.trim())?)
     }
 
-    /// Contradictions that nothing could settle: the open ones, or all.
+    /// Returns the open reviews, or all.
     pub fn reviews(&self, all: bool, bounds: &Bounds) -> Served<Reviews> {
         Ok(Reviews { reviews: self.engine.reviews(&bounds.visibility(), &ReviewsRequest { all })? })
     }
 
-    /// Ends a review.
+    /// Settles a review.
     pub fn settle(&self, review: u64, body: &SettleBody, bounds: &Bounds, now: Timestamp) -> Served<Review> {
         bounds.may(Access::Write)?;
         let how = body.settlement(bounds.author(None)?)?;
         Ok(self.engine.settle(&bounds.visibility(), review, &how, now)?)
     }
 
-    /// Keeps what somebody says of a memory.
+    /// Applies a person's or an agent's verdict on a memory.
     pub fn feedback(&self, body: &FeedbackBody, bounds: &Bounds, now: Timestamp) -> Served<Feedback> {
         bounds.may(Access::Write)?;
         Ok(self.engine.feedback(&bounds.visibility(), &body.id, body.verdict, now)?)
     }
 
-    /// Pins a memory, or takes the pin out.
+    /// Pins a memory, or removes its pin.
     pub fn pin(&self, body: &PinBody, bounds: &Bounds, now: Timestamp) -> Served<Pinned> {
         bounds.may(Access::Write)?;
         let how = if body.pinned { Pinning::Pin } else { Pinning::Unpin };
         Ok(Pinned { memory: self.engine.pin(&bounds.visibility(), &body.id, how, now)? })
     }
 
-    /// Counts, sizes and the state of the indexes. Whoever is bound is told what is within the bounds, counted there.
+    /// Returns counts, sizes and the state of the indexes. For a caller with bounds, only items within them are
+    /// counted.
     pub fn status(&self, bounds: &Bounds) -> Served<StoreState> {
         let visibility = bounds.visibility();
         if visibility.is_everything() {
@@ -243,18 +245,18 @@ impl Service {
         Ok(StoreState::Part(Box::new(StorePart::new(bounds, counted))))
     }
 
-    /// The state of the whole store, for whoever runs this process.
+    /// Returns the state of the whole store, for the process itself.
     pub fn report(&self) -> Result<StatusReport> {
         Ok(self.engine.status(&Visibility::everything())?)
     }
 
-    /// What the day brings, to the whole store.
+    /// Runs the daily sweep of the whole store: promotes, fades and archives memories.
     pub fn sweep(&self, body: &SweepBody, bounds: &Bounds, now: Timestamp) -> Served<Swept> {
         bounds.may_all("a sweep")?;
         Ok(self.engine.sweep(&bounds.visibility(), &SweepRequest { dry_run: body.dry_run }, now)?)
     }
 
-    /// Archives what is too weak, in the whole store.
+    /// Archives memories of low importance, in the whole store.
     pub fn prune(&self, body: &PruneBody, bounds: &Bounds, now: Timestamp) -> Served<Pruned> {
         bounds.may_all("pruning")?;
         let threshold = body.threshold.unwrap_or(PRUNE_THRESHOLD);
@@ -262,7 +264,7 @@ impl Service {
         Ok(self.engine.prune(&bounds.visibility(), &request, now)?)
     }
 
-    /// What somebody who begins should know.
+    /// Returns a briefing for the start of a session.
     pub fn brief(&self, body: &BriefBody, bounds: &Bounds, now: Timestamp) -> Served<Brief> {
         let budget = body.budget.unwrap_or(Briefing::Standard);
         if budget == Briefing::Off {
@@ -282,7 +284,7 @@ impl Service {
         Ok(self.engine.brief(&visibility, &request, now)?)
     }
 
-    /// Patterns in the place of memories that say much the same, as long as `go_on` says so.
+    /// Makes patterns of similar memories, while `go_on` returns true.
     pub fn consolidate(
         &self,
         body: &ConsolidateBody,
@@ -306,7 +308,7 @@ impl Service {
         Ok(self.engine.consolidate(&visibility, &request, now, go_on)?)
     }
 
-    /// Takes back what an event did, in the whole store; or all that an origin wrote, within the bounds.
+    /// Undoes one event, in the whole store; or all that an origin wrote, within the bounds.
     pub fn undo(&self, body: &UndoBody, bounds: &Bounds, now: Timestamp) -> Served<Undone> {
         let UndoBody { event, session, host, source, dry_run } = body.clone();
         let origin = Origin { session, host, source };
@@ -335,7 +337,8 @@ impl Service {
         }
     }
 
-    /// Indexes files of this machine, as long as `go_on` says so: for whoever may read whatever this process may read.
+    /// Indexes files of this machine, while `go_on` returns true. The caller needs admin access, because it can read
+    /// any file that this process can.
     pub fn index(
         &self,
         body: &IndexBody,
@@ -361,7 +364,7 @@ impl Service {
         Ok(self.engine.index(&bounds.visibility(), &request, now, progress, go_on)?)
     }
 
-    /// Does what an answer must not wait for.
+    /// Does the maintenance that answers do not wait for. Returns whether it wrote to the indexes.
     pub fn maintain(&self, now: Timestamp) -> Result<bool> {
         Ok(self.engine.maintain(now)?)
     }

@@ -28,7 +28,7 @@ fn now() -> Timestamp {
     "2026-05-01T12:00:00Z".parse().unwrap()
 }
 
-/// A store without a model, with what `told` says: owner, collection, text.
+/// Creates a store without a model with the memories in `told`: owner, collection, text.
 fn service(home: &std::path::Path, told: &[(&str, &str, &str)]) -> (Service, Vec<String>) {
     let settings = Settings { model: "none".into(), ..Settings::default() };
     let service = Service::new(Engine::open(home, settings, now()).unwrap());
@@ -103,11 +103,11 @@ fn nothing_of_another_owner_is_reached_by_any_operation() {
     assert!(state.scopes.iter().all(|held| held.owner.as_deref() == Some("ann")));
     assert_eq!((state.total_memories, state.total_chunks, state.by_type.values().sum::<u64>()), (1, 0, 1));
     assert_eq!(state.by_collection.into_iter().collect::<Vec<_>>(), [("memories".to_owned(), 1)]);
-    // What the bounds fill in is hers.
+    // The bounds set the owner.
     let hers = CurateBody { content: "The roof was mended in May 2025".into(), ..CurateBody::default() };
     let id = service.curate(&hers, &ann, now()).unwrap().id.unwrap();
     assert_eq!(service.get(&id, &Bounds::default(), now()).unwrap().memory.owner.as_deref(), Some("ann"));
-    // Bob's is untouched by all of it.
+    // Bob's memory is unchanged.
     assert_eq!(service.get(bobs, &owner("bob"), now()).unwrap().memory.owner.as_deref(), Some("bob"));
 }
 
@@ -142,7 +142,7 @@ fn nothing_of_another_collection_is_reached() {
     assert_eq!(service.get(&id, &bound, now()).unwrap().memory.collection, "open");
 }
 
-/// A guess that is kept and then forgotten must not tell who else holds its words.
+/// A guess that is kept and then forgotten must not reveal which other items contain its words.
 #[test]
 fn what_is_forgotten_names_no_holder_in_another_collection() {
     let home = tempfile::tempdir().unwrap();
@@ -168,7 +168,7 @@ fn what_is_forgotten_names_no_holder_in_another_collection() {
     assert_eq!(service.forget(&all, &bound, now()).unwrap().held_by, Vec::<String>::new());
 }
 
-/// A text that an answer gave in one collection is no echo in another, for whoever sees that one alone.
+/// A text that an answer returned in one collection is no echo in another, for a caller who sees only the other.
 #[test]
 fn an_echo_of_another_collection_is_no_echo() {
     let home = tempfile::tempdir().unwrap();
@@ -190,7 +190,7 @@ fn an_echo_of_another_collection_is_no_echo() {
     assert!(told(&Bounds { collections: vec!["open".into()], ..Bounds::default() }));
 }
 
-/// The id of a memory follows from its place and words, so anybody can make it.
+/// Anyone can compute the id of a memory, because it follows from its namespace and text.
 #[test]
 fn an_id_that_is_guessed_is_answered_as_one_that_does_not_exist() {
     let home = tempfile::tempdir().unwrap();
@@ -276,7 +276,7 @@ fn a_field_that_nobody_knows_is_an_error_also_beside_a_selection() {
     assert!(error.to_string().contains("limits"), "{error}");
     assert!(serde_json::from_value::<ForgetBody>(json!({"id": "abc"})).is_err());
     assert!(serde_json::from_value::<CurateBody>(json!({"content": "x", "text": "y"})).is_err());
-    // Nor may a wire name what only this process knows of itself.
+    // A wire may not set fields that only this process may.
     let turns = |more: &str| json!({"conversation": "x", "turns": [], more: "y"});
     assert!(serde_json::from_value::<TurnsBody>(turns("collection")).is_ok());
     for own in ["origin", "documents", "folder"] {
@@ -302,7 +302,7 @@ fn what_guards_a_server_binds_no_command_line() {
     let tried = |bounds: &Bounds| message(&service.consolidate(&long, bounds, now(), &|| true).unwrap_err());
     assert_eq!(tried(&wire), "seconds 3601");
     assert!(tried(&local).starts_with("consolidate"), "there is no model: {}", tried(&local));
-    // Each is told of what it was asked with, and only at a command line is it the user who speaks.
+    // Error messages use the terms of the request's source. Only at a command line is the author the user.
     let since = SelectBody { since: Some("soon".into()), ..SelectBody::default() };
     let asked = QueryBody { query: "x".into(), select: since, ..QueryBody::default() };
     assert!(message(&service.query(&asked, &wire, now()).unwrap_err()).starts_with("since \"soon\""));
@@ -323,7 +323,7 @@ fn a_briefing_stays_within_the_bounds() {
     let body = BriefBody { session: Some("s".into()), fast: true, ..BriefBody::default() };
     let brief = service.brief(&body, &owner("ann"), now()).unwrap();
     assert_eq!(brief.entries.iter().map(|entry| &entry.id).collect::<Vec<_>>(), [&ids[0]]);
-    // What a session was given it is given again only where it asks for that.
+    // A session gets an entry again only if it asks for that.
     assert_eq!(service.brief(&body, &owner("ann"), now()).unwrap().already_given, 1);
     let again = BriefBody { repeat: true, ..body.clone() };
     assert_eq!(service.brief(&again, &owner("ann"), now()).unwrap().entries.len(), 1);
@@ -369,7 +369,8 @@ fn an_agent_speaks_for_itself_and_an_origin_is_taken_back_within_the_bounds() {
     }
 }
 
-/// What more than one way in can ask for is made into a request in one place, which decides defaults, limits and refusals.
+/// Only the service builds engine requests that have several sources, so that defaults, limits and refusals are decided
+/// in one place.
 #[test]
 fn requests_of_the_engine_are_made_by_the_service_alone() {
     const REQUESTS: [&str; 8] = [
@@ -382,7 +383,7 @@ fn requests_of_the_engine_are_made_by_the_service_alone() {
         "TurnsRequest",
         "ConsolidateRequest",
     ];
-    // An evaluation asks as no caller does, and the tests of non-interference ask as all of them do.
+    // Evaluations and the non-interference tests build requests of their own.
     const ELSEWHERE: [&str; 3] = ["service", "eval", "interference"];
     let source = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let (mut folders, mut makers) = (vec![source], Vec::new());

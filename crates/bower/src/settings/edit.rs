@@ -9,10 +9,10 @@ use super::knob::{Knob, checked};
 use super::table::{knobs, known};
 use crate::failure::{Failure, Hint, Result, one_line};
 
-/// Settings with their values, and names of earlier versions, each with the present one.
+/// Settings with their values, and names of earlier versions, each with the present name.
 type Read = (Vec<(&'static str, Value)>, Vec<(String, String)>);
 
-/// The file's settings, checked; the first that cannot be meant is an error with its line.
+/// Reads and checks the file's settings. The first invalid one is an error with its line.
 pub fn read(path: &Path, text: &str) -> Result<Read> {
     let document = Document::parse(text).map_err(|source| unreadable(path, text, &source))?;
     let place = |span: Option<std::ops::Range<usize>>| {
@@ -33,7 +33,7 @@ pub fn read(path: &Path, text: &str) -> Result<Read> {
                 Hint::person("bower config set writes it for you"),
             )
         })?;
-        // Where both names stand in a file, the present one counts, whichever comes first.
+        // If a file contains both names, the present one counts, whichever comes first.
         let is_former = key != knob.key;
         if is_former {
             renamed.push((key.to_owned(), knob.key.to_owned()));
@@ -63,7 +63,7 @@ pub fn read(path: &Path, text: &str) -> Result<Read> {
     Ok((values, renamed))
 }
 
-/// Whether settings stand in a table of this name.
+/// Whether the file groups settings in a table of this name.
 fn is_table(name: &str) -> bool {
     knobs().any(|knob| knob.key.split_once('.').is_some_and(|(table, _)| table == name))
 }
@@ -75,7 +75,7 @@ fn no_table(item: &Item) -> String {
     }
 }
 
-/// The text with one value set.
+/// Returns the text with one value set.
 pub fn set(path: &Path, text: &str, knob: &Knob, value: &Value) -> Result<String> {
     let mut document = parsed(path, text)?;
     let new = match value {
@@ -122,7 +122,8 @@ pub fn set(path: &Path, text: &str, knob: &Knob, value: &Value) -> Result<String
     Ok(document.to_string())
 }
 
-/// What follows the last line (comments, blank lines), taken from there: it would end up after a new last line.
+/// Removes and returns the text after the last line (comments, blank lines). Otherwise a new last line would be
+/// inserted above it.
 fn take_trailing(document: &mut DocumentMut) -> String {
     let mut trailing = document.trailing().as_str().unwrap_or_default().to_string();
     document.set_trailing("");
@@ -132,7 +133,7 @@ fn take_trailing(document: &mut DocumentMut) -> String {
     trailing
 }
 
-/// Sets a value where it stands, with its comments, or else at the table's end, after `trailing`.
+/// Sets a value in place, keeping its comments, or adds it at the table's end, after `trailing`.
 fn put(table: &mut dyn TableLike, key: &str, mut new: toml_edit::Value, trailing: &str) {
     if let Some(old) = table.get_mut(key).and_then(Item::as_value_mut) {
         *new.decor_mut() = old.decor().clone();
@@ -147,7 +148,7 @@ fn put(table: &mut dyn TableLike, key: &str, mut new: toml_edit::Value, trailing
     }
 }
 
-/// The text without one value; none, if it was not there. A table that is left empty goes too.
+/// Returns the text without one value; none if it is not there. A table that becomes empty is removed too.
 pub fn unset(path: &Path, text: &str, key: &str) -> Result<Option<String>> {
     let mut document = parsed(path, text)?;
     let (table, last): (&mut dyn TableLike, &str) = match key.split_once('.') {
@@ -164,7 +165,7 @@ pub fn unset(path: &Path, text: &str, key: &str) -> Result<Option<String>> {
         return Ok(None);
     }
     let is_bare = table.is_empty();
-    // The comment lines above the value are kept, above what is now first after it.
+    // The comment lines above the value are kept. They now precede whatever followed the value.
     let Some(before) = before.filter(|text| !text.trim().is_empty()) else {
         if let Some((name, _)) = key.split_once('.').filter(|_| is_bare) {
             remove_table(&mut document, name);
@@ -176,7 +177,7 @@ pub fn unset(path: &Path, text: &str, key: &str) -> Result<Option<String>> {
     Ok(Some(format!("{}{before}{after}", &text[..at])))
 }
 
-/// Removes an empty table, unless its owner wrote something above it.
+/// Removes an empty table, unless there is a comment above it.
 fn remove_table(document: &mut DocumentMut, name: &str) {
     let said = document.get(name).and_then(Item::as_table).and_then(|table| table.decor().prefix()?.as_str());
     if said.is_none_or(|text| text.trim().is_empty()) {
@@ -209,7 +210,7 @@ fn scalar(item: &Item) -> Result<Value, String> {
     }
 }
 
-/// Lines count from 1.
+/// Returns the line of a byte offset, counted from 1.
 fn line_of(text: &str, at: usize) -> usize {
     text.bytes().take(at).filter(|&byte| byte == b'\n').count() + 1
 }

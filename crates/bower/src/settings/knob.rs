@@ -1,58 +1,58 @@
-//! Defines what a setting is, and checks the values that one takes.
+//! Defines the type of a setting, and checks values against it.
 
 use bower_core::config::Gates;
 use serde_json::Value;
 use std::path::Path;
 
-/// What values a setting takes.
+/// The values that a setting accepts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Form {
     /// One of these words.
     Word(&'static [&'static str]),
     /// Text that is not blank.
     Text,
-    /// A folder's whole path; none unless it is told.
+    /// Absolute path of a folder; unset by default.
     Folder,
-    /// Gates by collection; may be blank.
+    /// Admission levels by collection; may be blank.
     Gates,
-    /// A whole number, both ends included.
+    /// An integer between these limits, inclusive.
     Whole(u64, u64),
-    /// A number, both ends included.
+    /// A number between these limits, inclusive.
     Real(f64, f64),
 }
 
-/// One setting.
+/// Definition of a setting.
 #[derive(Clone, Copy, Debug)]
 pub struct Knob {
-    /// Its name in the file, in `--set` and, in capitals after `BOWER_`, in the environment. A dot stands between a table
-    /// of the file and a key in it; in the environment it is `_`.
+    /// Name in the file and in `--set`. Its environment variable is the name in capitals after `BOWER_`. A dot
+    /// separates a table of the file from a key in it; in the environment it is `_`.
     pub key: &'static str,
-    /// Its name in earlier versions, which is still understood.
+    /// Name in earlier versions, which is still accepted.
     pub former: Option<&'static str>,
-    /// What values it takes.
+    /// The values that it accepts.
     pub form: Form,
-    /// What it does, in one line.
+    /// One line that says what it does.
     pub meaning: &'static str,
 }
 
 impl Knob {
-    /// The environment variable that sets it.
+    /// Returns the environment variable that sets it.
     pub fn variable(&self) -> String {
         variable(self.key)
     }
 
-    /// The environment variable that set it in earlier versions.
+    /// Returns the environment variable that set it in earlier versions.
     pub fn former_variable(&self) -> Option<String> {
         self.former.map(variable)
     }
 
-    /// The same setting, which earlier versions knew by another name.
+    /// Returns the setting with its name in earlier versions.
     pub const fn formerly(self, name: &'static str) -> Self {
         Self { former: Some(name), ..self }
     }
 }
 
-/// A setting, for the tables.
+/// Creates a setting, for the tables.
 pub const fn knob(key: &'static str, form: Form, meaning: &'static str) -> Knob {
     Knob { key, former: None, form, meaning }
 }
@@ -61,7 +61,7 @@ fn variable(key: &str) -> String {
     format!("BOWER_{}", key.replace('.', "_").to_uppercase())
 }
 
-/// A value from text, as a variable or `--set` gives it.
+/// Parses a value of a setting from the text of a variable or of `--set`.
 pub fn typed(knob: &Knob, text: &str) -> Result<Value, String> {
     let text = text.trim();
     let value = match knob.form {
@@ -74,7 +74,7 @@ pub fn typed(knob: &Knob, text: &str) -> Result<Value, String> {
     checked(knob, value)
 }
 
-/// The value, if the setting takes it.
+/// Returns the value if the setting accepts it, else the reason.
 pub fn checked(knob: &Knob, value: Value) -> Result<Value, String> {
     let (good, wanted) = match knob.form {
         Form::Word(all) => (value.as_str().is_some_and(|word| all.contains(&word)), all.join(" or ")),

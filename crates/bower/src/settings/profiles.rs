@@ -1,18 +1,18 @@
-//! Defines the settings of the ranking profiles, among them those of the source systems.
+//! Defines the settings of the ranking profiles, including those of the source systems.
 //! Each profile is a table of its own in the file.
 
 use super::knob::{Form, Knob, knob};
 
-/// A weight or another number that may be anything from 0 on.
+/// A weight or another number from 0 on.
 const WEIGHT: Form = Form::Real(0.0, 10_000.0);
-/// A part of log odds.
+/// A term of log odds.
 const ODDS: Form = Form::Real(-100.0, 100.0);
-/// A share of a whole.
+/// A fraction from 0 to 1.
 const SHARE: Form = Form::Real(0.0, 1.0);
-/// Days: a hundred years at most.
+/// Days, at most a hundred years.
 const DAYS: Form = Form::Real(0.01, 36_500.0);
 
-/// In the order in which `bower config` shows them.
+/// The settings, in the order in which `bower config` lists them.
 pub const KNOBS: &[Knob] = &[
     knob(
         "profile",

@@ -3,8 +3,8 @@
 use super::knob::{Form, Knob, knob};
 use super::profiles;
 
-/// Every setting: these, then the profiles'. Reading, checking, help and `bower config` all come from here; a test holds it
-/// against the engine's own type.
+/// Returns every setting: those of no profile, then those of the profiles. Reading, checking, help and `bower config`
+/// all use this table. A test compares it with the engine's own type.
 pub fn knobs() -> impl Iterator<Item = &'static Knob> {
     KNOBS.iter().chain(profiles::KNOBS)
 }
@@ -160,7 +160,7 @@ const KNOBS: &[Knob] = &[
     ),
 ];
 
-/// A setting by its name, or by that of an earlier version; otherwise a hint that names the nearest.
+/// Finds a setting by its name, or by its name in an earlier version. The error is a hint with the nearest name.
 pub fn known(key: &str) -> Result<&'static Knob, String> {
     let key = key.trim();
     knobs().find(|knob| knob.key == key || knob.former == Some(key)).ok_or_else(|| {

@@ -14,12 +14,12 @@ use crate::mcp::tool::{Call, Effect, Given, Tool};
 use crate::render;
 use crate::service::{CurateBody, PinBody, QueryBody, SelectBody, Served, Service};
 
-/// Characters of a content at most, as ADE has it.
+/// Maximum number of characters of a content, as in ADE.
 const LONGEST_CONTENT: usize = 2_000;
-/// Hits, unless told otherwise.
+/// Default number of hits.
 const RESULTS: u16 = 5;
 
-/// Its tools.
+/// ADE's tools.
 pub const TOOLS: &[Tool] = &[
     Tool {
         name: "memorySearch",
@@ -63,7 +63,7 @@ pub const TOOLS: &[Tool] = &[
     },
 ];
 
-/// What ADE calls a scope.
+/// A scope in ADE's terms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Room {
@@ -82,7 +82,7 @@ impl Room {
     }
 }
 
-/// What ADE calls a status.
+/// A status in ADE's terms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Stage {
@@ -101,7 +101,8 @@ enum Importance {
 }
 
 impl Importance {
-    /// ADE's three words are the numbers 1, .6 and .3 in its own scores.
+    /// Returns ADE's word for a memory's importance. In ADE's own scores, the words high, medium and low mean 1, .6 and
+    /// .3.
     fn of(item: &Item) -> Self {
         let told = item.metadata.get("importance").and_then(Value::as_str);
         match told {
@@ -152,7 +153,7 @@ struct Add {
     pin: bool,
 }
 
-/// A memory as ADE shows it.
+/// A memory in ADE's format.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Memory {
@@ -183,7 +184,7 @@ impl Memory {
         let scope = match item.scope {
             Scope::Agent => "agent",
             Scope::Mission => "mission",
-            // ADE knows no scope of a user.
+            // ADE has no user scope.
             Scope::Project | Scope::User => "project",
         };
         Self {
@@ -217,7 +218,7 @@ fn number(tier: Tier) -> u8 {
 struct Found {
     memories: Vec<Memory>,
     count: usize,
-    /// Whether meaning was compared; without a model words alone were.
+    /// Whether meaning was compared; without a model only words are.
     embeddings: bool,
 }
 
@@ -262,7 +263,7 @@ struct Added {
     saved: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<String>,
-    /// A memory said so already, or is replaced.
+    /// Whether an existing memory says so already, or was replaced.
     deduped: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,

@@ -1,6 +1,6 @@
 //! Implements Athena's tools and resources.
-//! Its session log is what was kept in the conversation of this server; its canonical memory is what was indexed of documents named
-//! CANONICAL.md.
+//! Its session log contains what this server's conversation kept. Its canonical memory contains the indexed documents
+//! named CANONICAL.md.
 
 use bower_core::item::{Kind, MemoryType, Profile, Rerank};
 use bower_core::request::Hit;
@@ -22,20 +22,20 @@ use crate::mcp::session::{self, CHECKPOINT, Log};
 use crate::mcp::tool::{Call, Effect, Given, Nothing, Tool};
 use crate::service::{CurateBody, ListBody, QueryBody, SelectBody, Served, StoreState};
 
-/// Hits, unless told otherwise.
+/// Default number of hits.
 const RESULTS: u16 = 10;
-/// Lines of the log, unless told otherwise.
+/// Default number of lines of the log.
 const LINES: usize = 50;
-/// Chunks that are looked at for the folders that they are from, a page at a time.
+/// Pages of chunks that are read to find the folders of documents.
 const PAGES: u32 = 20;
 const PAGE: u32 = 500;
 
-/// Its canonical memory.
+/// URI of Athena's canonical memory.
 pub const CANONICAL: &str = "athena://memory/canonical";
-/// Its session log.
+/// URI of Athena's session log.
 pub const SESSION: &str = "athena://session/current";
 
-/// Its tools.
+/// Athena's tools.
 pub const TOOLS: &[Tool] = &[
     Tool {
         name: "smart_search",
@@ -99,7 +99,7 @@ pub const TOOLS: &[Tool] = &[
     },
 ];
 
-/// Its resources.
+/// Returns Athena's resources.
 pub fn resources() -> [Resource; 2] {
     [
         Resource::new(CANONICAL, "Canonical Memory")
@@ -128,7 +128,7 @@ struct Search {
 struct Match {
     id: String,
     content: String,
-    /// The channel that ranks it best.
+    /// The channel in which it ranks best.
     source: String,
     rrf_score: f32,
     /// Rank and score in each channel.
@@ -140,11 +140,11 @@ struct Match {
 #[derive(Serialize, JsonSchema)]
 struct Found {
     results: Vec<Match>,
-    /// Matches that strict search dropped.
+    /// Number of matches that strict search dropped.
     suppressed: usize,
-    /// Whether the question asks for a time.
+    /// `temporal` if the question contains a time, else `general`.
     intent: String,
-    /// Whether a channel was missing.
+    /// Whether a part of the answer was missing.
     degraded_recall: bool,
     meta: Map<String, Value>,
 }
@@ -191,7 +191,7 @@ fn search(call: &Call<'_>, given: Given<'_>) -> Served<Response> {
     Ok(Response::new(&found, text))
 }
 
-/// What the question asks for.
+/// Returns `temporal` if the question contains a time, else `general`.
 fn intent(question: &str, now: Timestamp) -> &'static str {
     if has_times(question, &now.to_zoned(TimeZone::UTC)) { "temporal" } else { "general" }
 }
@@ -277,7 +277,7 @@ fn quicksave(call: &Call<'_>, given: Given<'_>) -> Served<Response> {
     let session = call.session.unwrap_or("athena").to_owned();
     let curate = CurateBody {
         content,
-        // The account of a session: what the gate refuses unless it is told that it is one.
+        // Admission refuses the account of a session unless its type says that it is one.
         memory_type: Some(MemoryType::Episode),
         tags: vec![CHECKPOINT.to_owned()],
         conversation: Some(session.clone()),
@@ -350,7 +350,7 @@ struct Extended {
 
 #[derive(Serialize, JsonSchema)]
 struct Paths {
-    /// The folder that holds all documents of a collection.
+    /// For each collection the folder that contains all its documents.
     core_directories: BTreeMap<String, String>,
     extended_directories: Vec<Extended>,
     active_count: usize,
@@ -390,7 +390,7 @@ fn paths(call: &Call<'_>, given: Given<'_>) -> Served<Response> {
     Ok(Response::new(&Paths { core_directories, extended_directories: Vec::new(), active_count }, text))
 }
 
-/// The innermost folder that holds both.
+/// Returns the innermost folder that contains both paths.
 fn common(one: &Path, other: &Path) -> PathBuf {
     one.components().zip(other.components()).take_while(|(a, b)| a == b).map(|(a, _)| a).collect()
 }

@@ -1,5 +1,6 @@
 //! Implements `ByteRover`'s tools brv-query and brv-curate, for the project around a folder.
-//! They are as `brv mcp` has them: what each takes was read in its own code; what needs no language model here needs no waiting.
+//! Names and arguments are those of `brv mcp`, read in its code. Ours need no language model, so they finish within the
+//! call.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,7 +13,7 @@ use crate::mcp::schema;
 use crate::mcp::tool::{Call, Effect, Given, Tool};
 use crate::service::{Access, EVIDENCE_TOKENS, IndexBody, QueryBody, SelectBody, Served};
 
-/// Its tools.
+/// The tools.
 pub const TOOLS: &[Tool] = &[
     Tool {
         name: "brv-query",
@@ -66,12 +67,12 @@ struct Curate {
     folder: Option<PathBuf>,
     #[serde(default)]
     cwd: Option<PathBuf>,
-    /// Taken and not needed: nothing here waits.
+    /// Accepted for compatibility and ignored: every call finishes before it returns.
     #[serde(default, rename = "wait")]
     _wait: Option<bool>,
 }
 
-/// Where a call is made, and the collection that it speaks of: that of whoever is bound to one, else the project's.
+/// Returns the project, the folder of the call, and the collection: that of the caller's bounds, or else the project's.
 fn place(call: &Call<'_>, cwd: Option<&Path>) -> Served<(Project, PathBuf, String)> {
     let folder = match cwd {
         Some(folder) if folder.is_absolute() && folder.is_dir() => folder.to_path_buf(),
@@ -93,7 +94,7 @@ fn place(call: &Call<'_>, cwd: Option<&Path>) -> Served<(Project, PathBuf, Strin
 #[serde(rename_all = "camelCase")]
 struct Found {
     status: &'static str,
-    /// What answers, as one text.
+    /// The answer as one text.
     result: String,
     matched_docs: Vec<Match>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -136,7 +137,7 @@ fn curate(call: &Call<'_>, given: Given<'_>) -> Served<Response> {
     let body: Curate = given.understood()?;
     call.bounds.may(Access::Write)?;
     if !body.files.is_empty() || body.folder.is_some() {
-        // Files of this machine are read.
+        // These files are read from this machine.
         call.bounds.may(Access::Admin)?;
     }
     let (project, folder, collection) = place(call, body.cwd.as_deref())?;

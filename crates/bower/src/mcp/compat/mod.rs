@@ -1,5 +1,5 @@
-//! Offers the tools of other memory systems under their own names, so that what was written for them works unchanged.
-//! Each answers in the shape of its own system, out of the same store.
+//! Offers the tools of other memory systems under their own names, so that their clients work unchanged.
+//! Each tool responds in the format of its own system, from the same store.
 
 pub mod ade;
 pub mod athena;
@@ -11,7 +11,7 @@ use super::tool::Tool;
 pub use system::System;
 
 impl System {
-    /// Its tools.
+    /// Returns the system's tools.
     pub fn tools(self) -> &'static [Tool] {
         match self {
             Self::Athena => athena::TOOLS,
