@@ -523,7 +523,7 @@ pub struct DoctorArgs {
     /// old files are not changed
     #[arg(long, value_name = "DIR", conflicts_with = "residue")]
     pub salvage: Option<PathBuf>,
-    /// Accept that acknowledged changes are missing: answers no longer report it, and the record of it is removed
+    /// Accept that acknowledged changes are missing: answers no longer report it, and the files that were set aside are removed
     #[arg(long, conflicts_with_all = ["residue", "salvage"])]
     pub accept_loss: bool,
 }

@@ -14,7 +14,7 @@ struct Limit {
     unit: Unit,
 }
 
-/// How a figure is shown and compared.
+/// Unit of a figure, which decides its format and its comparison.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Unit {
     /// Milliseconds of a histogram's percentile.

@@ -81,7 +81,7 @@ pub(super) struct QueryArgs {
     /// The question; text that begins with - goes after --
     #[arg(value_name = "TEXT")]
     pub text: Vec<String>,
-    /// How to print
+    /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: Form,
     /// Accepted and ignored: nothing here waits
@@ -100,7 +100,7 @@ pub(super) struct CurateArgs {
     /// A file that belongs to the text; up to five
     #[arg(long, short, value_name = "PATH")]
     pub files: Vec<PathBuf>,
-    /// How to print
+    /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: Form,
     /// Accepted and ignored: nothing here waits
@@ -122,14 +122,14 @@ pub(super) struct SearchArgs {
     /// Only items from this path or below it
     #[arg(long, value_name = "PATH")]
     pub scope: Option<String>,
-    /// How to print
+    /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: Form,
 }
 
 #[derive(Args, Debug)]
 pub(super) struct StatusArgs {
-    /// How to print
+    /// Output format
     #[arg(long, short, value_name = "FORMAT", default_value = "text")]
     pub format: Form,
     /// The project's folder

@@ -50,9 +50,9 @@ pub enum Fate {
     Ranked,
     /// No channel returned it.
     NoCandidate,
-    /// It is not in the corpus.
+    /// The document is not in the corpus.
     NotInCorpus,
-    /// It belongs to a group that the question does not search.
+    /// The document belongs to a group that the question does not search.
     AnotherGroup,
     /// The question excludes it.
     Excluded,

@@ -127,7 +127,7 @@ pub struct Listed {
     pub installed: bool,
 }
 
-/// How much of a model is installed.
+/// Installation state of a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum InstallState {
@@ -150,7 +150,7 @@ pub struct Status {
     pub licence: &'static str,
     /// Numbers in a vector.
     pub dimension: usize,
-    /// How much of it is installed.
+    /// Installation state.
     pub state: InstallState,
     /// Folder of the model, which need not exist.
     pub folder: PathBuf,
@@ -176,21 +176,21 @@ pub struct FileStatus {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "state", rename_all = "lowercase")]
 pub enum FileState {
-    /// It does not exist.
+    /// The file does not exist.
     Missing,
-    /// Its transfer was interrupted.
+    /// The transfer was interrupted.
     Partial {
         /// Received bytes.
         bytes: u64,
     },
-    /// It differs from the published file.
+    /// The file differs from the published one.
     Damaged {
         /// Length in bytes.
         bytes: u64,
-        /// How it differs.
+        /// Difference from the published file.
         reason: String,
     },
-    /// It is complete, with the right checksum.
+    /// The file is complete, with the right checksum.
     Whole {
         /// Length in bytes.
         bytes: u64,
@@ -199,9 +199,9 @@ pub enum FileState {
 
 /// Reason why a source did not provide the model.
 pub(super) enum FetchError {
-    /// It cannot be reached, or does not have the model.
+    /// The source cannot be reached, or does not have the model.
     Unavailable(String),
-    /// It sent something else.
+    /// The source sent something else.
     WrongContent(String),
     /// The local disk or folders failed, as they would with the next source.
     Local(Error),

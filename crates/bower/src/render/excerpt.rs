@@ -18,7 +18,7 @@ pub struct Excerpt {
     pub marks: Vec<Range<usize>>,
 }
 
-/// How an item's text is laid out.
+/// Layout of an item's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {
     /// Markdown or plain text: it may be wrapped anew.
