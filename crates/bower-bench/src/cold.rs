@@ -1,6 +1,6 @@
 //! Measures whole processes: wall time from spawn to exit, CPU time and peak memory.
-//! The commands are `query`, `status` and `version` over a store of real passages, page cache warm. Every question is new; commands
-//! take turns, so that a noisy moment hits all of them.
+//! The commands are `query`, `status` and `version` over a store of real passages with a warm page cache. Every question is
+//! new. Commands alternate, so that a disturbance on the machine affects all of them.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -11,10 +11,10 @@ use wait4::Wait4;
 use crate::options::{Failed, Options, Verdict};
 use crate::{index, passages, table};
 
-/// Runs before the ones that count: they bring the files into the page cache.
+/// Uncounted runs at the start, which bring the files into the page cache.
 const WARM_UP: usize = 3;
 
-/// One command and what it may cost: median wall time in milliseconds, peak memory in MB.
+/// One command and its limits: median wall time in milliseconds, peak memory in MB.
 struct Job {
     name: &'static str,
     before: &'static [&'static str],
@@ -23,7 +23,7 @@ struct Job {
     most_mb: Option<f64>,
 }
 
-/// The limits are the project's own, over 10,000 items.
+/// The commands with the project's own limits for 10,000 items.
 const JOBS: &[Job] = &[
     Job { name: "query TEXT", before: &["query"], asks: true, most_ms: Some(30.0), most_mb: Some(60.0) },
     Job {
@@ -84,7 +84,7 @@ pub fn run(options: &Options) -> Result<Verdict, Failed> {
     Ok(verdict)
 }
 
-/// What one process cost.
+/// Time and peak memory of one process.
 pub struct Measured {
     pub wall: Duration,
     pub cpu: Duration,

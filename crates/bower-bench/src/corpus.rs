@@ -1,10 +1,10 @@
 //! Supplies passages with their model outputs, for stores of any size.
-//! Passages are real as far as their outputs are cached, and beyond that real ones disturbed. Passage `at` is the same in every run
-//! and every size.
+//! Real passages are used as far as their outputs are cached. After that, passages are synthesized from real ones. Passage `at`
+//! is the same in every run and for every size.
 //!
-//! A disturbed passage has 70 % of the words of one real passage and, in the places of the others, those of its neighbour in
-//! the same file; its vector is that of the first mixed with two neighbours' and with noise (cosine to the first about .93);
-//! its token codes are the first's, some the neighbour's, 3 % of all bits flipped.
+//! A synthesized passage has 70 % of the words of one real passage; the others are those of its neighbour in the same file. Its
+//! vector is that of the first, mixed with the vectors of two neighbours and with noise (cosine to the first about .93). Its
+//! token codes are those of the first with some of the neighbour's; 3 % of all bits are flipped.
 
 mod outputs;
 
@@ -24,24 +24,24 @@ use crate::passages::{self, Passage};
 use crate::tokens::Dice;
 use outputs::{Key, Outputs, key};
 
-/// A name that makes a text Markdown.
+/// File name that makes the parser read a text as Markdown.
 const FILE: &str = "passage.md";
 /// Share of words and codes that come from the neighbour, out of 256.
 const BORROWED: u64 = 77;
-/// A bit of a code is flipped where so many draws all say so: 1 of 32.
+/// Number of random words that are combined by AND: a bit of a code is flipped with probability 2^-5 (1 of 32).
 const FLIPS: usize = 5;
-/// How much of a mixed vector is the neighbours' (each), and the length of the noise.
+/// Weight of each neighbour in a mixed vector, and the length of the noise.
 const MIXED: f32 = 0.2;
 const NOISE: f32 = 0.35;
 
-/// Passages, and what the model made of them.
+/// Passages with their model outputs.
 pub struct Corpus {
     passages: Vec<Passage>,
     keys: Vec<Key>,
     outputs: Outputs,
 }
 
-/// Gives the passages of the largest size to the model, as far as there are real ones.
+/// Computes the missing outputs for the largest size, as far as there are real passages.
 pub fn fill(options: &Options) -> Result<Verdict, Failed> {
     let model = MiniLm::open(&packed(options)?)?;
     let most = options.sizes.last().copied().unwrap_or(options.count);
@@ -67,23 +67,23 @@ fn filled(options: &Options, model: &MiniLm, most: usize) -> Result<(usize, usiz
     Ok((made, outputs.len(), start.elapsed().as_secs_f64()))
 }
 
-/// What the engine gives to the model for a passage; `None` where it is not one chunk.
+/// Returns the text that the engine passes to the model for a passage; `None` if the passage is not exactly one chunk.
 fn indexed(passage: &Passage) -> Option<String> {
     let parsed = parse(Path::new(FILE), passage.markdown().as_bytes(), &Settings::default()).ok()?;
     let [chunk] = &parsed.chunks[..] else { return None };
     Some(indexed_text(parsed.title.as_deref(), chunk.section.as_deref(), &chunk.content))
 }
 
-/// The passages of the files that are one chunk each, with what the model is given.
+/// Loads the passages that are one chunk each, with the text that the model reads.
 fn load(options: &Options, most: usize) -> Result<Vec<(Passage, String)>, Failed> {
-    // A few are more than one chunk, or are there twice.
+    // Some passages have more than one chunk or occur twice, so more are loaded than are needed.
     let passages = passages::load(options, most + most / 10 + 1_000)?;
     let whole = passages.into_iter().filter_map(|passage| indexed(&passage).map(|text| (passage, text)));
     Ok(whole.take(most).collect())
 }
 
 impl Corpus {
-    /// The passages whose outputs are cached, `most` at most.
+    /// Opens the passages whose outputs are cached, `most` at most.
     pub fn open(options: &Options, model: &dyn Embedder, most: usize) -> Result<Self, Failed> {
         let outputs = Outputs::open(&options.cache, model)?;
         let keyed = load(options, most)?.into_iter().map(|(passage, text)| (passage, key(&text)));
@@ -96,18 +96,18 @@ impl Corpus {
         Ok(Self { passages, keys, outputs })
     }
 
-    /// How many are real.
+    /// Returns the number of real passages.
     pub fn real(&self) -> usize {
         self.passages.len()
     }
 
-    /// Passage `at`: real below [`Corpus::real`], disturbed from there on.
+    /// Returns passage `at`: a real one below [`Corpus::real`], a synthesized one from there on.
     pub fn passage(&self, at: usize) -> Passage {
         let Some(real) = self.passages.get(at) else { return self.disturbed(at) };
         real.clone()
     }
 
-    /// What the model made of passage `at`, or what stands for it.
+    /// Returns the model's output for passage `at`, or a synthesized one.
     pub fn output(&self, at: usize) -> EmbeddedText {
         if at < self.real() {
             return self.real_output(at);
@@ -151,13 +151,13 @@ impl Corpus {
         let (base, near) = (&self.passages[base], &self.passages[near]);
         let others: Vec<&str> = near.text.split(' ').collect();
         let words = base.text.split(' ').enumerate().map(|(place, word)| {
-            // The first word stays: what begins no heading and no list goes on doing so.
+            // The first word is kept: it begins no heading and no list, and another one might.
             if place > 0 && dice.next() & 255 < BORROWED { others[place % others.len()] } else { word }
         });
         Passage { title: base.title.clone(), text: words.collect::<Vec<_>>().join(" ") }
     }
 
-    /// Questions: nine words that stand together in a real passage, different ones for each `salt`.
+    /// Returns questions of nine consecutive words of a real passage; each `salt` gives different ones.
     pub fn questions(&self, count: usize, salt: u64) -> Vec<String> {
         let mut dice = Dice(salt.wrapping_mul(0x9e37_79b9).wrapping_add(17));
         (0..count)
@@ -171,15 +171,15 @@ impl Corpus {
     }
 }
 
-/// The model's stand-in while a store is filled: it gives what the model gave before, so that no model's time is measured.
-/// A text that it does not know goes to the model and is counted.
+/// Replaces the model while a store is filled: it returns cached outputs, so that no model time is measured. A text without a
+/// cached output is passed to the model and counted.
 #[derive(Clone)]
 pub struct Recorded(Arc<Parts>);
 
 struct Parts {
     model: MiniLm,
     corpus: Arc<Corpus>,
-    /// The passages of the batch that is being added.
+    /// Keys of the passages in the batch that is being added.
     batch: RwLock<HashMap<Key, usize>>,
     unknown: AtomicUsize,
 }
@@ -189,14 +189,14 @@ impl Recorded {
         Self(Arc::new(Parts { model, corpus, batch: RwLock::default(), unknown: AtomicUsize::new(0) }))
     }
 
-    /// Says which passages come next.
+    /// Sets the passages of the next batch.
     pub fn expect<'a>(&self, passages: impl Iterator<Item = (usize, &'a Passage)>) {
         let known = passages.filter_map(|(at, passage)| Some((key(&indexed(passage)?), at)));
         let batch = known.collect();
         *self.0.batch.write().unwrap_or_else(PoisonError::into_inner) = batch;
     }
 
-    /// Texts that were given to the model.
+    /// Returns the number of texts that were passed to the model.
     pub fn unknown(&self) -> usize {
         self.0.unknown.load(Ordering::Relaxed)
     }

@@ -26,7 +26,7 @@ const REFERENCES: &[Reference] = &[
     Reference { set: "vault-missinglink", text: 0.211, vector: Some(0.219), fused: Some(0.249) },
 ];
 
-/// How far below its reference a figure may be.
+/// Largest difference by which a figure may be below its reference.
 const CHANNEL_SLACK: f64 = 0.01;
 const FUSED_SLACK: f64 = 0.005;
 
@@ -76,7 +76,7 @@ pub fn run(options: &Options) -> Result<Verdict, Failed> {
     Ok(verdict)
 }
 
-/// A figure keeps its reference to three places, as both are printed.
+/// Returns whether a figure keeps its reference, both rounded to three places as they are printed.
 fn keeps(figure: f64, expected: f64, slack: f64) -> bool {
     (figure * 1e3).round() >= ((expected - slack) * 1e3).round()
 }

@@ -1,4 +1,4 @@
-//! Writes what a part prints between its markers in a document, with the commit and the machine.
+//! Writes the output of a part between its markers in a document, with the commit and the machine.
 
 use bower_kernels::Isa;
 use std::path::Path;
@@ -6,8 +6,8 @@ use std::process::{Command, Stdio};
 
 use crate::options::{Failed, Options, Verdict};
 
-/// Runs parts one after the other, each in a process of its own: what one leaves in memory would count as the peak of the next one's
-/// children. Where a document is named, each part's figures are written into it.
+/// Runs parts one after the other, each in its own process: memory that one part leaves would count in the peak of the next
+/// one's children. If a document is named, each part's figures are written into it.
 pub fn run(parts: &[&str], options: &Options) -> Result<Verdict, Failed> {
     let program = std::env::current_exe()?;
     let commit = commit();
@@ -24,7 +24,7 @@ pub fn run(parts: &[&str], options: &Options) -> Result<Verdict, Failed> {
         let figures = String::from_utf8(out.stdout)?;
         print!("{figures}");
         verdict = verdict.and(Verdict::of(out.status.success()));
-        // A missed limit is a figure like any other; a measurement that broke off is none.
+        // A missed limit is still a figure; a measurement that failed has none.
         if matches!(out.status.code(), Some(0 | 1)) {
             write(into, part, &figures, &commit)?;
         }
@@ -32,14 +32,14 @@ pub fn run(parts: &[&str], options: &Options) -> Result<Verdict, Failed> {
     Ok(verdict)
 }
 
-/// The arguments of a part's process: all but the document.
+/// Returns the arguments for a part's process: all but the document.
 fn arguments(all: impl Iterator<Item = String>) -> Vec<String> {
     let all: Vec<String> = all.collect();
     let pairs = all.chunks(2).filter(|pair| pair[0] != "--into");
     pairs.flatten().cloned().collect()
 }
 
-/// The commit that is measured; a `+` follows where the program's source has changes beside it.
+/// Returns the measured commit; `+` is appended if the program's source has uncommitted changes.
 fn commit() -> String {
     let git = |args: &[&str]| {
         let out = Command::new("git").args(args).stderr(Stdio::null()).output().ok()?;
@@ -51,7 +51,7 @@ fn commit() -> String {
     if is_changed { commit + "+" } else { commit }
 }
 
-/// This machine by its processors and its instruction set, without a name.
+/// Describes this machine by its processors and instruction set, without a name.
 fn machine() -> String {
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let instructions = match Isa::best() {
@@ -63,7 +63,7 @@ fn machine() -> String {
     format!("{cores} cores, {instructions}")
 }
 
-/// Writes a part's figures into a document; one without a place for them stays as it is, and a line says so.
+/// Writes a part's figures into a document. A document without markers for them stays unchanged, and a line reports that.
 fn write(into: &Path, part: &str, figures: &str, commit: &str) -> Result<(), Failed> {
     let document = std::fs::read_to_string(into)?;
     match replaced(&document, part, figures, commit, &machine()) {
@@ -73,7 +73,7 @@ fn write(into: &Path, part: &str, figures: &str, commit: &str) -> Result<(), Fai
     Ok(())
 }
 
-/// The document with new figures between the markers of a part; none where it does not have both.
+/// Returns the document with new figures between the markers of a part; `None` if a marker is missing.
 fn replaced(document: &str, part: &str, figures: &str, commit: &str, machine: &str) -> Option<String> {
     let start = document.find(&format!("<!-- figures:{part}:start "))?;
     let end = start + document[start..].find(&format!("<!-- figures:{part}:end -->"))?;

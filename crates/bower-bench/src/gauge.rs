@@ -1,5 +1,5 @@
 //! Clocks, memory figures and histograms for measurements inside a process.
-//! Wall time and CPU time always stand together: on a machine that others use only the second can be compared.
+//! Wall time and CPU time are always reported together: on a shared machine only CPU time is comparable.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -11,13 +11,13 @@ use bower_core::model::{EmbeddedQuestion, EmbeddedText, Embedder, MiniLm};
 use hdrhistogram::Histogram;
 use serde_json::{Map, Value, json};
 
-/// CPU seconds of all threads of this process.
+/// Returns the CPU seconds of all threads of this process.
 #[cfg(unix)]
 pub fn process_cpu_s() -> f64 {
     seconds(rustix::time::ClockId::ProcessCPUTime)
 }
 
-/// CPU seconds of the calling thread.
+/// Returns the CPU seconds of the calling thread.
 #[cfg(unix)]
 pub fn thread_cpu_s() -> f64 {
     seconds(rustix::time::ClockId::ThreadCPUTime)
@@ -29,19 +29,19 @@ fn seconds(clock: rustix::time::ClockId) -> f64 {
     time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
 }
 
-/// Without such a clock no CPU time is told.
+/// Returns NaN: this system has no such clock, so no CPU time is reported.
 #[cfg(not(unix))]
 pub fn process_cpu_s() -> f64 {
     0.0
 }
 
-/// Without such a clock no CPU time is told.
+/// Returns NaN: this system has no such clock, so no CPU time is reported.
 #[cfg(not(unix))]
 pub fn thread_cpu_s() -> f64 {
     0.0
 }
 
-/// Wall and CPU times of the same thing done many times, in milliseconds, to three significant digits (an HDR histogram, Tene).
+/// Wall and CPU times of a repeated operation in milliseconds, to three significant digits (an HDR histogram, Tene).
 pub struct Times {
     wall: Histogram<u64>,
     cpu: Histogram<u64>,
@@ -49,19 +49,19 @@ pub struct Times {
 
 impl Times {
     pub fn new() -> Self {
-        // From a nanosecond to an hour.
+        // The range is one nanosecond to one hour.
         let empty = || Histogram::new_with_bounds(1, 3_600_000_000_000, 3).expect("bounds are in order");
         Self { wall: empty(), cpu: empty() }
     }
 
-    /// Milliseconds of wall time and of CPU time.
+    /// Adds one measurement: milliseconds of wall time and of CPU time.
     pub fn add(&mut self, wall_ms: f64, cpu_ms: f64) {
         for (histogram, ms) in [(&mut self.wall, wall_ms), (&mut self.cpu, cpu_ms)] {
             histogram.saturating_record((ms * 1e6).max(1.0) as u64);
         }
     }
 
-    /// Does something once, and adds what it took on the wall and of the whole process.
+    /// Runs `once` and adds its wall time and the CPU time of the whole process.
     pub fn take<T>(&mut self, once: impl FnOnce() -> T) -> T {
         let (result, wall_ms, cpu_ms) = timed(once);
         self.add(wall_ms, cpu_ms);
@@ -84,11 +84,11 @@ impl Times {
     }
 }
 
-/// The local model with a clock on it.
+/// The local model with a clock that counts its time.
 pub struct Timed {
     pub model: Arc<MiniLm>,
     pub ns: Arc<AtomicU64>,
-    /// What was made of texts ahead, so that asking for it takes no time of the model's.
+    /// Outputs that were computed ahead, so that reading them takes no model time.
     pub ahead: Arc<RwLock<HashMap<String, EmbeddedText>>>,
 }
 
@@ -136,21 +136,21 @@ impl Embedder for Timed {
     }
 }
 
-/// Does something once: its result, and the milliseconds that it took on the wall and of the whole process.
+/// Runs `once`; returns its result, its wall time and the CPU time of the whole process, both in milliseconds.
 pub fn timed<T>(once: impl FnOnce() -> T) -> (T, f64, f64) {
     let (start, cpu) = (Instant::now(), process_cpu_s());
     let result = once();
     (result, start.elapsed().as_secs_f64() * 1e3, (process_cpu_s() - cpu) * 1e3)
 }
 
-/// To a ten-thousandth: more says nothing.
+/// Rounds to four decimal places; more digits carry no information.
 pub fn round(value: f64) -> f64 {
     (value * 1e4).round() / 1e4
 }
 
-/// Resident memory of this process in bytes: `rss`; `pss`, in which a page that is mapped several times (by two connections to
-/// one store, say) counts once; `anonymous` (its own, not a file's); `peak`; and `mapped`: by what the mapped files belong to.
-/// Empty where the system does not tell.
+/// Returns the resident memory of this process in bytes: `rss`; `pss`, in which a page that is mapped several times (by two
+/// connections to one store, say) counts once; `anonymous` (its own, not a file's); `peak`; and `mapped`, grouped by what the
+/// mapped files belong to. Empty if the system does not report it.
 pub fn memory() -> Value {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let peak = status.lines().find_map(|line| kilobytes(line, "VmHWM:"));
@@ -172,13 +172,13 @@ pub fn memory() -> Value {
     json!({ "rss_bytes": rss, "pss_bytes": shared_out, "anonymous_bytes": anonymous, "peak_bytes": peak, "mapped_bytes": mapped })
 }
 
-/// The bytes of a line of a process's status that begins with a name.
+/// Parses the bytes of a line of a process's status that begins with `name`.
 pub fn kilobytes(line: &str, name: &str) -> Option<u64> {
     let number = line.strip_prefix(name)?.trim().strip_suffix(" kB")?.parse::<u64>().ok()?;
     Some(number * 1_024)
 }
 
-/// What a file of a store, a model or the program belongs to.
+/// Returns which part of a store, a model or the program a file belongs to.
 pub fn part(path: &Path) -> String {
     let names: Vec<_> = path.iter().map(|name| name.to_string_lossy()).collect();
     let index = names.iter().position(|name| name == "index").and_then(|at| names.get(at + 2));
@@ -194,7 +194,7 @@ pub fn part(path: &Path) -> String {
     }
 }
 
-/// Bytes on the disk below a home, by what they belong to. Links are not followed: the model is shared.
+/// Returns the bytes on disk below a home, grouped by what they belong to. Links are not followed: the model is shared.
 pub fn disk(home: &Path) -> Map<String, Value> {
     let mut parts: BTreeMap<String, u64> = BTreeMap::new();
     let mut folders = vec![home.to_path_buf()];

@@ -1,5 +1,5 @@
-//! Measures indexing of real passages through the binary: total time, chunks a second, the model's share.
-//! It always begins with an empty store, and leaves it for `cold`.
+//! Measures indexing of real passages through the binary: total time, chunks per second, the model's share.
+//! It starts with an empty store, and leaves the filled one for `cold`.
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -10,10 +10,10 @@ use wait4::Wait4;
 use crate::options::{Failed, Options, Verdict};
 use crate::{passages, table};
 
-/// At least this share of the CPU time goes to the model (the project's own limit).
+/// Least share of the CPU time that the model must take (the project's own limit).
 const MODEL_SHARE: f64 = 0.90;
 
-/// Where the passages are, and the store made of them.
+/// The folder of the passages, and the store built from them.
 pub struct Store {
     pub passages: PathBuf,
     pub home: PathBuf,
@@ -24,7 +24,8 @@ impl Store {
         Self { passages: options.home.join("passages"), home: options.home.join("home") }
     }
 
-    /// The store with as many passages as the options say; measured while it is made, where it was not there yet.
+    /// Returns a store with as many passages as the options ask for. If it does not exist, it is built and the build is
+    /// measured.
     pub fn filled(options: &Options) -> Result<Self, Failed> {
         let store = Self::of(options);
         if store.chunks(options) < options.count as u64 {
@@ -34,7 +35,7 @@ impl Store {
         Ok(store)
     }
 
-    /// How many chunks the store holds; 0 when there is none.
+    /// Returns the number of chunks in the store; 0 if there is none.
     pub fn chunks(&self, options: &Options) -> u64 {
         let answer = self
             .home
@@ -54,7 +55,7 @@ pub fn run(options: &Options) -> Result<Verdict, Failed> {
     }
     std::fs::create_dir_all(&store.home)?;
     println!("{} passages, {:.1} MB of text", options.count, characters as f64 / 1e6);
-    // To a file: a full pipe would stop the program that is measured.
+    // Written to a file, because a full pipe would block the measured program.
     let out = options.home.join("index.json");
     let start = Instant::now();
     let child = options

@@ -1,6 +1,6 @@
-//! Simulates one agent's use of the store for a month, and judges what the store knows at the end.
-//! `stream` makes what the agent tells and asks, with the truth, from a seed. `agent` lives it through the engine in this process, with
-//! times of its own. `judge` judges the outcome.
+//! Simulates one agent's use of the store for a month, and judges the content of the store at the end.
+//! `stream` generates from a seed the agent's writes and questions, with the truth. `agent` runs them through the engine in
+//! this process, at simulated times. `judge` compares the result with the truth.
 
 mod agent;
 mod families;
@@ -30,10 +30,11 @@ use judge::{Figure, Limit, Verdicts};
 use lived::Lived;
 use stream::{Plan, Step};
 
-/// Failures that the file of figures keeps of each.
+/// Largest number of failures for each figure in the output file.
 const KEPT_FAILURES: usize = 200;
 
-/// Lives a stream and judges it: the engine as it is, or, to see what finding alone misses, with the truth in its gate's place.
+/// Runs a stream and judges the result. `keeper` is the engine, or an oracle in place of its gate, which isolates retrieval
+/// errors.
 pub fn run(options: &Options, keeper: Keeper) -> Result<Verdict, Failed> {
     let plan = Plan { seed: options.seed, days: options.days, writes: options.writes };
     let home = options.home.join(format!("life-{}", plan.seed));
@@ -68,7 +69,7 @@ pub fn run(options: &Options, keeper: Keeper) -> Result<Verdict, Failed> {
     Ok(verdict)
 }
 
-/// Prints the stream itself, to be read.
+/// Prints the generated stream.
 pub fn print_stream(options: &Options) -> Verdict {
     let stream = stream::make(Plan { seed: options.seed, days: options.days, writes: options.writes });
     for step in &stream.steps {
@@ -91,7 +92,7 @@ fn asked(limit: Limit) -> String {
     }
 }
 
-/// How many times as many failures there might have been.
+/// Formats the factor by which failures could grow before the limit is missed.
 fn margin(figure: &Figure) -> String {
     let (most, found) = match figure.limit {
         Limit::Least(least) => (1.0 - least, 1.0 - figure.share()),
@@ -285,14 +286,14 @@ mod tests {
                 assert!(stream.world.holds(*claim, write.at), "{:?} {}", write.kind, write.text);
             }
             assert!(!write.text.contains("{s}") && !write.text.contains("{v}"), "{}", write.text);
-            // One text is one truth: the judge knows what a memory says by its text.
+            // Equal texts have equal claims: the judge identifies a memory's claims by its text.
             let claims = said.entry(write.text.trim()).or_insert(&write.claims);
             assert_eq!(*claims, &write.claims[..], "{}", write.text);
         }
         assert!(back > 0, "a value that comes back is told in its old words too");
     }
 
-    /// A small life without a model, lived and judged from end to end.
+    /// Runs and judges a small stream without a model.
     fn small(seed: u64, home: &std::path::Path) -> (Stream, Lived, Verdicts) {
         let stream = stream::make(Plan { seed, days: 3, writes: 300 });
         let settings = || Settings { model: "none".to_owned(), ..Settings::default() };
@@ -314,7 +315,7 @@ mod tests {
         let (told, figures) = of();
         assert_eq!((told, &figures), (of().0, &of().1));
         let figure = |name: &str| figures.iter().find(|(known, _, _)| *known == name).copied().expect(name);
-        // What was told is found by its words, whatever else becomes of it.
+        // A written fact is found by its words, whatever else happens to it.
         let (_, found, asked) = figure("current facts found in the top 5");
         assert!(asked > 50 && found * 10 > asked * 8, "{found} of {asked}");
         let (_, _, writes) = figure("junk kept");

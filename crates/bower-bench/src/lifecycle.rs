@@ -1,5 +1,5 @@
-//! Measures the operations on a store of a hundred thousand memories.
-//! These are keeping one more with every check, sweeping, pruning, consolidating, undoing, and asking what was known at a time.
+//! Measures operations on a store of a hundred thousand memories.
+//! The operations are: keep one more with every check, sweep, prune, consolidate, undo, and query the state at a past time.
 
 use std::collections::HashMap;
 use std::num::NonZero;
@@ -28,17 +28,17 @@ use crate::gauge::{Timed, Times, timed};
 use crate::options::{Failed, Options, Verdict, packed};
 use crate::table;
 
-/// One memory of so many is told three times, with other marks at its end.
+/// One memory of this many is written three times, with different punctuation at its end.
 const AGAIN: usize = 100;
 /// Days over which the memories were written.
 const DAYS: i64 = 400;
-/// Memories that are kept one by one and timed, and questions of each clock.
+/// Number of memories that are kept one by one and timed, and of questions for each clock.
 const ONES: usize = 200;
-/// Runs of what can be taken back; the least is the figure.
+/// Runs of each operation that can be undone; the fastest is reported.
 const RUNS: usize = 3;
 
 fn settings(options: &Options) -> Settings {
-    // One project may hold them all: what a sweep takes by age alone is measured.
+    // Without a limit for a project, the sweep acts by age alone.
     Settings {
         models_folder: Some(options.models.clone()),
         limit_project: 0,
@@ -47,14 +47,14 @@ fn settings(options: &Options) -> Settings {
     }
 }
 
-/// What is told as memory `at` of a corpus, and whose vector stands for it.
+/// Returns memory `at` of a corpus with its vector; `again` selects the punctuation at its end.
 fn told(corpus: &Corpus, at: usize, again: usize) -> NewMemory {
     let passage = corpus.passage(at);
     let ending = ["", " .", " …"][again];
     let content = format!("{}{ending}", passage.text.trim());
     let output = corpus.output(at);
     let mut vector = output.vector;
-    // They turn a vector a little.
+    // The punctuation changes a vector slightly.
     let turn = 0.02 * again as f32;
     for (nth, value) in vector.iter_mut().enumerate() {
         *value += if nth % 2 == 0 { turn } else { -turn } * 0.2;
@@ -96,7 +96,7 @@ fn told(corpus: &Corpus, at: usize, again: usize) -> NewMemory {
     }
 }
 
-/// Writes the memories over [`DAYS`] days up to `now`.
+/// Writes the memories with times spread over [`DAYS`] days up to `now`.
 fn build(
     options: &Options,
     corpus: &Corpus,
@@ -133,12 +133,12 @@ fn build(
     Ok(written)
 }
 
-/// The store, and what was measured in it.
+/// The store with its measurements.
 struct Bench {
     engine: Engine,
-    /// Nanoseconds in the model.
+    /// Nanoseconds spent in the model.
     spent: Arc<AtomicU64>,
-    /// What the model made ahead.
+    /// Outputs that the model computed ahead.
     ahead: Arc<RwLock<HashMap<String, EmbeddedText>>>,
     now: Timestamp,
     rows: Vec<Vec<String>>,
@@ -146,7 +146,7 @@ struct Bench {
 }
 
 impl Bench {
-    /// Does something once; milliseconds on the wall and of the process, the model's left out, and the model's.
+    /// Runs `once`; returns its result, wall and process milliseconds without the model's, and the model's milliseconds.
     fn beside<T>(&self, once: impl FnOnce() -> T) -> (T, f64, f64, f64) {
         let before = self.spent.load(Ordering::Relaxed);
         let (done, wall, cpu) = timed(once);
@@ -166,7 +166,7 @@ impl Bench {
         ]);
     }
 
-    /// Words of known passages in sentences of their own: near what is there, and new.
+    /// Keeps memories that contain words of stored passages in new sentences: similar to existing memories, and new.
     fn curate(&mut self, corpus: &Corpus) -> Result<(), Failed> {
         let (mut beside, mut all) = (Times::new(), Times::new());
         for (nth, words) in corpus.questions(ONES, 5).iter().enumerate() {
@@ -202,7 +202,8 @@ impl Bench {
         Ok(())
     }
 
-    /// Does a run and takes it back, some times: the least time of either, and how many turned. The last one stays.
+    /// Runs and undoes an operation [`RUNS`] times; the last run is not undone. Returns the least time of the run, the number
+    /// of changed memories, and the least time of the undo.
     fn run(
         &self,
         once: impl Fn(&Engine) -> bower_core::Result<(usize, Option<u64>)>,
@@ -223,7 +224,7 @@ impl Bench {
     }
 
     fn prune(&mut self, written: usize) -> Result<(), Failed> {
-        // As weak as one in a hundred is.
+        // The threshold is the strength at the weakest hundredth.
         let all = self.engine.prune(
             &Visibility::everything(),
             &PruneRequest { threshold: 1.0, dry_run: true },
@@ -253,8 +254,8 @@ impl Bench {
         Ok(())
     }
 
-    /// The model reads the patterns ahead, on as many threads as the engine would have it read them: what is measured is all that
-    /// is done beside it.
+    /// Measures consolidation without the model: the model embeds the patterns ahead, on as many threads as the engine would
+    /// use.
     fn consolidate(&mut self, model: &MiniLm) -> Result<(), Failed> {
         let look = ConsolidateRequest { dry_run: true, ..ConsolidateRequest::default() };
         let (mut least, mut least_cpu, mut would) = (f64::INFINITY, f64::INFINITY, None);
@@ -310,7 +311,7 @@ fn cpu_p50(times: &Times) -> String {
     table::number(times.json()["cpu_p50_ms"].as_f64().unwrap_or(f64::NAN))
 }
 
-/// Measures what is done with all memories.
+/// Measures the operations that involve all memories.
 pub fn run(options: &Options) -> Result<Verdict, Failed> {
     let model = MiniLm::open(&packed(options)?)?;
     let corpus = Corpus::open(options, &model, options.count)?;

@@ -1,6 +1,6 @@
 //! Measures Bowerbird: latency, throughput, ranking quality.
-//! It prints figures and the limits they are held to; a missed limit is a mark and an exit status, never a hidden one. It drives the
-//! `bower` binary as a user would.
+//! It prints figures with their limits. A missed limit shows as a mark and in the exit status. It drives the `bower` binary as
+//! a user would.
 
 mod cold;
 mod corpus;
@@ -69,7 +69,7 @@ const USAGE: &str = "bower-bench PART [options]
   --into FILE        the document that gets the figures, between its markers figures:PART:start and :end
   --tables markdown  prints tables in Markdown         (columns)";
 
-/// The parts of `all`, in their order.
+/// Parts that `all` runs, in order.
 const ALL: [&str; 11] =
     ["model", "vectors", "tokens", "index", "cold", "pipeline", "fill", "scale", "pairs", "turns", "eval"];
 

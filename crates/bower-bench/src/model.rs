@@ -1,5 +1,5 @@
 //! Measures the local model: milliseconds per text by length and instruction set, and texts per second by threads.
-//! Wall times of a shared machine are noise, so the least of many and the CPU time stand beside the median.
+//! Wall times of a shared machine are noisy, so the least of many runs and the CPU time are reported beside the median.
 
 use std::path::Path;
 use std::time::Instant;
@@ -9,9 +9,9 @@ use bower_kernels::Isa;
 
 use crate::table;
 
-/// Limits of the project for the fastest instruction set of a machine with AVX-512 VNNI: tokens and wall milliseconds.
+/// The project's limits for the fastest instruction set of a machine with AVX-512 VNNI: tokens and wall milliseconds.
 const LIMITS_MS: [(usize, f64); 3] = [(16, 1.7), (64, 7.0), (128, 15.0)];
-/// Texts of 64 tokens a second on one thread, and how many times that on two.
+/// Least number of texts of 64 tokens per second on one thread, and the least speed-up with two.
 const TEXTS_A_SECOND: f64 = 150.0;
 const TWO_THREADS: f64 = 1.8;
 
@@ -19,7 +19,7 @@ const TWO_THREADS: f64 = 1.8;
 struct Figures {
     least: f64,
     median: f64,
-    /// CPU time of one text, on average; absent where the system does not tell.
+    /// Mean CPU time of one text; absent if the system does not report it.
     cpu: Option<f64>,
 }
 
@@ -57,14 +57,14 @@ fn mark(kept: bool) -> &'static str {
     if kept { "pass" } else { "FAIL" }
 }
 
-/// CPU seconds of this thread so far, from the scheduler (Linux).
+/// Returns this thread's CPU seconds so far, from the scheduler (Linux).
 fn thread_cpu_s() -> Option<f64> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     let nanoseconds: u64 = text.split_whitespace().next()?.parse().ok()?;
     Some(nanoseconds as f64 / 1e9)
 }
 
-/// A text of so many tokens, `[CLS]` and `[SEP]` included: every word here is one piece.
+/// Returns a text of `tokens` tokens, `[CLS]` and `[SEP]` included: every word of it is one piece.
 fn text(tokens: usize) -> String {
     const WORDS: [&str; 12] = [
         "river", "stone", "market", "window", "paper", "garden", "signal", "memory", "bridge", "winter",
@@ -73,7 +73,7 @@ fn text(tokens: usize) -> String {
     (0..tokens - 2).map(|i| WORDS[(i * 7 + i / 12) % WORDS.len()]).collect::<Vec<_>>().join(" ")
 }
 
-/// Runs for about a second after a warm-up.
+/// Repeats `once` for about a second after a warm-up.
 fn measure(mut once: impl FnMut() -> Result<(), bower_core::Error>) -> Result<Figures, bower_core::Error> {
     once()?;
     let mut times = Vec::new();
@@ -88,7 +88,7 @@ fn measure(mut once: impl FnMut() -> Result<(), bower_core::Error>) -> Result<Fi
     Ok(Figures { least: times[0], median: times[times.len() / 2], cpu })
 }
 
-/// The best of some short runs with so many threads, each embedding its own texts.
+/// Returns the best of some short runs with `threads` threads, each embedding its own texts.
 fn texts_a_second(model: &MiniLm, threads: usize) -> Result<f64, bower_core::Error> {
     const TEXTS: usize = 60;
     let text = text(64);

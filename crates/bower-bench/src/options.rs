@@ -1,13 +1,13 @@
-//! Parses what to measure and with what, and says whether it kept its limits.
+//! Parses the options of a measurement, and defines its verdict.
 
 use std::path::{Path, PathBuf};
 
 use crate::table;
 
-/// A measurement that could not be made, in one line.
+/// A measurement that could not be made; the message is one line.
 pub type Failed = Box<dyn std::error::Error>;
 
-/// What to measure, and with what.
+/// Options of a measurement.
 pub struct Options {
     pub bower: PathBuf,
     pub models: PathBuf,
@@ -31,7 +31,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// The part that is named and the options after it.
+    /// Parses the name of the part and the options after it.
     pub fn parse(mut words: impl Iterator<Item = String>) -> Result<(String, Self), Failed> {
         let part = words.next().ok_or("no part named")?;
         let mut options = Self {
@@ -81,16 +81,16 @@ impl Options {
                 _ => return Err(format!("unknown option {flag}").into()),
             }
         }
-        // Children run in other folders' names: relative paths are made whole once.
+        // Children run in other folders, so relative paths are made absolute here.
         for path in [&mut options.bower, &mut options.models, &mut options.home, &mut options.cache] {
             *path = std::path::absolute(&*path)?;
         }
         Ok((part, options))
     }
 
-    /// The program with a store of its own, reading the shared models and no setting of the caller.
+    /// Returns a command that runs the program with its own store and the shared models, without the caller's settings.
     pub fn command(&self, home: &Path) -> std::process::Command {
-        // Where this fails, `bower` finds no model and says so in each answer.
+        // If the link cannot be made, `bower` finds no model and reports that in each answer.
         #[cfg(unix)]
         let _ = std::os::unix::fs::symlink(&self.models, home.join("models"));
         let mut command = std::process::Command::new(&self.bower);
@@ -104,7 +104,7 @@ impl Options {
     }
 }
 
-/// Where others keep what can be made again.
+/// Returns the folder for data that can be computed again.
 fn cache_folder() -> PathBuf {
     let home = || std::env::home_dir().map(|home| home.join(".cache"));
     let caches = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
@@ -144,7 +144,7 @@ impl Verdict {
     }
 }
 
-/// The packed file of the local model.
+/// Returns the packed file of the local model.
 pub fn packed(options: &Options) -> Result<PathBuf, Failed> {
     let folder = options.models.join("all-MiniLM-L6-v2");
     let entries = std::fs::read_dir(&folder)

@@ -15,19 +15,19 @@ use serde_json::Value;
 use crate::options::{Failed, Options, Verdict, packed};
 use crate::table;
 
-/// Each with whether thresholds may be chosen on it.
+/// The sets, each with whether thresholds may be chosen on it.
 const SETS: [(&str, bool); 3] = [("sick-train", true), ("sick-trial", false), ("scifact-nli-train", false)];
 
-/// Two sentences with this score or more say the same, whatever their label (SICK: 1 to 5).
+/// Pairs with at least this score count as the same, whatever their label (SICK: 1 to 5).
 const SAME_SCORE: f64 = 4.5;
 
-/// Of what was superseded, confirmed or found contradicting, at least this share must be right.
+/// Least precision of supersede, confirm and contradict decisions.
 const LEAST_PRECISION: f64 = 0.95;
 
-/// Of all pairs that do not deny each other, at most this share may be superseded, were the second told weeks later.
+/// Largest share of all pairs that do not deny each other, but would be superseded if the second came weeks later.
 const MOST_WRONG: f64 = 0.01;
 
-/// What people said of a pair.
+/// The label that people gave a pair.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Label {
     Same,
@@ -38,12 +38,12 @@ enum Label {
 
 struct Pair {
     label: Label,
-    /// Without a score a pair has no sameness to find (SciFact).
+    /// False if the set has no scores (`SciFact`); then no pair is labelled as the same.
     has_score: bool,
     kept: Said,
     told: Said,
     cosine: f32,
-    /// Of both without names and values, where that may decide.
+    /// Similarity of both texts without names and values, where it may decide.
     likeness: Option<f32>,
 }
 
@@ -95,10 +95,10 @@ pub fn run(options: &Options) -> Result<Verdict, Failed> {
     Ok(verdict)
 }
 
-/// So many memories a told text is compared with.
+/// Number of memories that a new text is compared with.
 const BESIDE: usize = 20;
 
-/// The least time of one decision from the texts alone, in milliseconds.
+/// Returns the least time of one decision from the texts alone, in milliseconds.
 fn time_ms(pairs: &[Pair]) -> f64 {
     let mut least = f64::INFINITY;
     for pairs in pairs.chunks_exact(BESIDE).take(50) {
@@ -114,7 +114,7 @@ fn time_ms(pairs: &[Pair]) -> f64 {
     least
 }
 
-/// The decisions of one set.
+/// Returns the table row of one set, and whether it keeps its limits.
 fn figures(name: &str, pairs: &[Pair]) -> (Vec<String>, bool) {
     let bands = Bands::default();
     let at_once: Vec<Decision> = pairs.iter().map(|pair| decided(pair, 0, &bands)).collect();
@@ -157,7 +157,7 @@ fn figures(name: &str, pairs: &[Pair]) -> (Vec<String>, bool) {
     (row, kept)
 }
 
-/// The second sentence told so many days after the first, both half sure.
+/// Decides a pair whose second sentence comes `days` later; both have confidence .5.
 fn decided(pair: &Pair, days: i64, bands: &Bands) -> Decision {
     let later = Timestamp::from_second(days * 86_400).unwrap_or(Timestamp::UNIX_EPOCH);
     decide(&told(&pair.told, later), &[kept(&pair.kept, Some(pair.cosine), pair.likeness)], bands)
@@ -174,7 +174,8 @@ fn kept(said: &Said, cosine: Option<f32>, likeness: Option<f32>) -> Existing<'_>
     Existing { claims, slot: slot.as_ref(), frame, confidence: 0.5, time, cosine, likeness, pinned: false }
 }
 
-/// "The same" from each cosine on: for the same words, for a word more on one side, for one word exchanged.
+/// Prints the precision of "the same" for each least cosine: with equal words, one word more on one side, and one word
+/// exchanged.
 fn by_cosine(pairs: &[Pair]) {
     let off = 2.0;
     let only = |same_content: f32, same: f32, same_exchanged: f32| Bands {
@@ -217,7 +218,7 @@ fn by_denial(pairs: &[Pair]) {
     table::print(&["cosine from", "words .5", "found", "words .7", "found", "words .9", "found"], &rows);
 }
 
-/// A share with the ends of its 95 % interval (Wilson, 1927).
+/// Formats a share with its 95 % interval (Wilson, 1927).
 pub fn wilson(part: usize, of: usize) -> String {
     if of == 0 {
         return "-".into();

@@ -10,13 +10,13 @@ use serde_json::Value;
 
 use crate::options::{Failed, Options};
 
-/// Passages are this long, in characters: a chunk of its own, never two.
+/// Least length of a passage in characters. Passages are short enough to be one chunk each.
 const SHORTEST: usize = 200;
 const LONGEST: usize = 1_200;
-/// Passages in one folder.
+/// Passages per folder.
 const FOLDER: usize = 500;
 
-/// Writes `options.count` passages below `folder`, which is emptied first. Returns how many characters they have.
+/// Writes `options.count` passages below `folder`, which is emptied first. Returns their number of characters.
 pub fn write(options: &Options, folder: &Path) -> Result<usize, Failed> {
     if folder.exists() {
         std::fs::remove_dir_all(folder)?;
@@ -44,7 +44,7 @@ pub fn write(options: &Options, folder: &Path) -> Result<usize, Failed> {
     Ok(characters)
 }
 
-/// Some text under a title.
+/// A text with a title.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Passage {
     pub title: String,
@@ -56,13 +56,13 @@ impl Passage {
         Self { title: title.split_whitespace().collect::<Vec<_>>().join(" "), text: text.to_owned() }
     }
 
-    /// The file that is indexed of it.
+    /// Returns the Markdown file that is indexed for the passage.
     pub fn markdown(&self) -> String {
         format!("# {}\n\n{}\n", self.title, self.text)
     }
 }
 
-/// At most so many different passages, in the order of the files.
+/// Loads at most `most` different passages, in the order of the files.
 pub fn load(options: &Options, most: usize) -> Result<Vec<Passage>, Failed> {
     let (mut passages, mut seen) = (Vec::new(), HashSet::new());
     read(options, &mut |title, text| {
@@ -92,7 +92,7 @@ fn read(options: &Options, keep: &mut Keep<'_>) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Some new questions: words that stand together in a passage, different ones for each `salt`.
+/// Returns `count` new questions: consecutive words of a passage; each `salt` gives different ones.
 pub fn questions(folder: &Path, count: usize, salt: usize) -> Result<Vec<String>, Failed> {
     let mut files = Vec::new();
     for part in std::fs::read_dir(folder)? {
@@ -115,7 +115,7 @@ pub fn questions(folder: &Path, count: usize, salt: usize) -> Result<Vec<String>
 
 type Keep<'a> = dyn FnMut(&str, &str) -> Result<bool, Failed> + 'a;
 
-/// `{"title", "text"}` a line, packed with gzip or not.
+/// Reads `{"title", "text"}` per line, compressed with gzip or not.
 fn from_lines(file: &Path, keep: &mut Keep<'_>) -> Result<(), Failed> {
     let packed = file.extension().is_some_and(|extension| extension == "gz");
     let mut child = None;
@@ -140,14 +140,14 @@ fn from_lines(file: &Path, keep: &mut Keep<'_>) -> Result<(), Failed> {
         }
     }
     if let Some(mut gzip) = child {
-        // It may still be writing what nobody reads.
+        // It may still be writing output that is no longer read.
         let _ = gzip.kill();
         gzip.wait()?;
     }
     Ok(())
 }
 
-/// Paragraphs of the text files below the places where systems keep documents.
+/// Reads paragraphs of text files in the folders where systems keep documents.
 fn from_machine(keep: &mut Keep<'_>) -> Result<(), Failed> {
     let mut places =
         vec![PathBuf::from("/usr/share/doc"), "/usr/share/perl".into(), "/usr/lib/python3".into()];
@@ -183,7 +183,7 @@ fn is_prose(path: &Path) -> bool {
     matches!(extension.as_deref(), Some("md" | "txt" | "rst" | "pod"))
 }
 
-/// Paragraphs with their white space folded, short neighbours joined.
+/// Returns paragraphs with their white space collapsed, short neighbours joined.
 fn cut(text: &str) -> Vec<String> {
     let mut passages = Vec::new();
     let mut held = String::new();

@@ -1,5 +1,5 @@
-//! Measures the time that ranking adds to the retrieval channels' own.
-//! Warm questions run in one process over the store that `index` made. The channels' times and the ranking's are the engine's own
+//! Measures the time that ranking adds to the time of the retrieval channels.
+//! Warm questions run in one process over the store that `index` made. Times of channels and ranking are the engine's own
 //! figures; CPU time is the thread's.
 
 use bower_core::engine::evaluation::RankRequest;
@@ -9,10 +9,10 @@ use bower_core::request::Selection;
 use crate::options::{Failed, Options, Verdict};
 use crate::{index, passages, table};
 
-/// Ranking may add this much to the channels' own time, late interaction included.
+/// Most milliseconds that ranking may add to the channels' time, late interaction included.
 const MOST_MS: f64 = 1.0;
 
-/// Questions before the ones that count.
+/// Uncounted questions at the start.
 const WARM_UP: usize = 20;
 
 pub fn run(options: &Options) -> Result<Verdict, Failed> {

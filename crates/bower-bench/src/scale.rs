@@ -1,8 +1,8 @@
 //! Measures stores of 10,000 to 1,000,000 passages: questions warm and cold, writes, memory, disk.
-//! Each is measured the same way in one run.
+//! All sizes are measured the same way in one run.
 //!
-//! Each step runs in a process of its own: what one leaves in memory would count as the next one's. Stores are kept below
-//! the cache's folder and used again when they are whole.
+//! Each step runs in its own process: memory that one leaves would count in the next one's figures. Stores are kept below the
+//! cache's folder and reused if they are complete.
 
 mod build;
 mod chart;
@@ -23,11 +23,11 @@ use place::{Place, tell};
 pub use build::export;
 pub use place::open;
 
-/// The steps of one size, in their order.
+/// Steps of one size, in order.
 const STEPS: [&str; 6] =
     ["scale-build", "scale-warm", "scale-one", "scale-processes", "scale-writes", "scale-folding"];
 
-/// One step of one size, in this process; its figures go into `options.out`.
+/// Runs one step of one size in this process; its figures are written to `options.out`.
 pub fn step(step: &str, options: &Options) -> Result<Verdict, Failed> {
     let place = Place::of(options);
     let figures = match step {
@@ -61,7 +61,7 @@ pub fn run(options: &Options) -> Result<Verdict, Failed> {
             figures[step.trim_start_matches("scale-")] = child(options, step, size)?;
         }
         all.push(figures);
-        // After each size, so that a long run that is stopped has told something.
+        // Saved after each size, so that a long run that is stopped leaves its results.
         save(options, &all)?;
     }
     let mut verdict = Verdict::Kept;
@@ -73,7 +73,7 @@ pub fn run(options: &Options) -> Result<Verdict, Failed> {
     Ok(verdict)
 }
 
-/// A step in a process of its own. `scale-one` is bound to one processor where the system can do that.
+/// Runs a step in its own process. `scale-one` is bound to one processor if the system supports that.
 fn child(options: &Options, step: &str, size: usize) -> Result<Value, Failed> {
     let out = options.home.join(format!("{step}-{size}.json"));
     let program = std::env::current_exe()?;

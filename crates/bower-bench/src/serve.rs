@@ -1,6 +1,6 @@
 //! Measures `bower serve` under load: many clients mix questions and writes at a given rate.
-//! The clients have real connections. Every write that was acknowledged is looked for, at once, at the end, and by a server that is
-//! started anew.
+//! The clients have real connections. Every acknowledged write is looked up three times: at once, at the end, and after the
+//! server was restarted.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -16,27 +16,27 @@ use crate::gauge::{Times, kilobytes};
 use crate::options::{Failed, Options, Verdict};
 use crate::{passages, table};
 
-/// The 99th percentile that a question is held to, in milliseconds (issue: 64 clients at 100,000 items on two cores).
+/// Limit for the 99th percentile of a question, in milliseconds (issue: 64 clients at 100,000 items on two cores).
 const MOST_MS: f64 = 50.0;
-/// Different passages that questions and memories are made of.
+/// Number of different passages that questions and memories are built from.
 const PASSAGES: usize = 20_000;
-/// Questions that are asked again and again.
+/// Number of questions that are repeated.
 const REPEATED: u64 = 50;
-/// Clients get going for so long before anything is counted.
+/// Time before the first counted request.
 const WARM: Duration = Duration::from_secs(5);
 
-/// What a client does, with its share in hundredths.
+/// Kinds of requests; [`KINDS`] has their shares in percent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// A question that nobody asked before: the model reads it.
+    /// A new question: the model embeds it.
     New,
-    /// A question that was asked before: its vector is kept.
+    /// A repeated question: its vector is cached.
     Again,
-    /// Words alone.
+    /// A question for the text channel only.
     Fast,
-    /// A memory.
+    /// Keeping a memory.
     Curate,
-    /// An item by its id.
+    /// Reading an item by its id.
     Get,
 }
 
@@ -67,13 +67,13 @@ impl Server {
         Ok(Self { child, address })
     }
 
-    /// Ends it as an operating system does.
+    /// Ends the server with SIGTERM, as an operating system does; returns whether its exit status was 0.
     fn end(mut self) -> Result<bool, Failed> {
         Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status()?;
         Ok(self.child.wait()?.success())
     }
 
-    /// Resident bytes, those of them that are no file's, and CPU seconds.
+    /// Returns resident bytes, resident bytes that belong to no file, and CPU seconds.
     fn usage(&self) -> (u64, u64, f64) {
         let read = |name: &str| {
             std::fs::read_to_string(format!("/proc/{}/{name}", self.child.id())).unwrap_or_default()
@@ -122,7 +122,7 @@ impl Client {
         Ok(serde_json::from_str(&text)?)
     }
 
-    /// Whether the memory of a number is found by the word that it alone has.
+    /// Returns whether the memory with this number is found by its unique word.
     fn finds(&self, number: u64) -> Result<bool, Failed> {
         let body = json!({"query": word(number), "limit": 5, "fast": true});
         let answer = self.ask("/api/v1/query", Some(&body))?;
@@ -132,13 +132,13 @@ impl Client {
             .any(|hit| hit["memory"]["content"].as_str().is_some_and(|text| text.contains(&word(number)))))
     }
 
-    /// How many of some ids the server does not have.
+    /// Counts the ids that the server does not have.
     fn lacks(&self, ids: &[String]) -> u64 {
         ids.iter().filter(|id| self.ask(&format!("/api/v1/items/{id}"), None).is_err()).count() as u64
     }
 }
 
-/// What all clients share.
+/// State that all clients share.
 struct Load {
     address: String,
     texts: Vec<String>,
@@ -148,7 +148,7 @@ struct Load {
     found: Mutex<Found>,
 }
 
-/// What they found.
+/// Results of all clients.
 struct Found {
     times: Vec<Times>,
     errors: Vec<String>,
@@ -157,18 +157,18 @@ struct Found {
     missing_at_once: u64,
 }
 
-/// A random number of our own, so that a seed tells all.
+/// Returns a pseudo-random number, so that a seed determines the run.
 fn scramble(mut number: u64) -> u64 {
     splitmix(&mut number)
 }
 
-/// A word that stands nowhere else.
+/// Returns a word that occurs nowhere else.
 fn word(number: u64) -> String {
     let letters = std::iter::successors(Some(scramble(number)), |left| (*left >= 20).then_some(left / 20));
     letters.map(|left| char::from(b"bcdfghjklmnpqrstvwxz"[(left % 20) as usize])).collect()
 }
 
-/// A few words in a row from the middle of a text.
+/// Returns a few consecutive words from the middle of a text.
 fn question(text: &str, random: u64) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     let many = 6 + (random % 6) as usize;
@@ -181,7 +181,7 @@ impl Load {
         &self.texts[(random % self.texts.len() as u64) as usize]
     }
 
-    /// Does one thing; whether a text of its own was written; the error says what was not as it should be.
+    /// Makes one request. Returns whether a new text was written; the error names the deviation from the expected answer.
     fn once(&self, client: &Client, kind: Kind, random: u64, number: u64) -> Result<bool, Failed> {
         let query = |text: String, fast: bool| json!({"query": text, "limit": 5, "fast": fast});
         match kind {
@@ -208,7 +208,7 @@ impl Load {
                 let kept = client.ask("/api/v1/curate", Some(&body))?;
                 let id = kept["id"].as_str().ok_or_else(|| format!("not kept: {kept}"))?;
                 self.found().kept.push(id.to_owned());
-                // Taken for what another memory says, it is not written a second time.
+                // A text that only confirms another memory is not written again.
                 return Ok(kept["outcome"] != "confirm");
             }
             Kind::Get => {
@@ -230,7 +230,7 @@ impl Load {
         self.found.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// One client: asks when its time has come, whatever the last answer took, and counts from that time on.
+    /// Runs one client. It asks at fixed times, however long the last answer took, and measures from the due time.
     fn run(&self, nth: u64, every: Duration) {
         let client = Client::new(&self.address);
         let mut due = Instant::now() + every.mul_f64((scramble(nth) % 1_000) as f64 / 1e3);
@@ -248,7 +248,7 @@ impl Load {
             let kind = KINDS[at].0;
             let done = self.once(&client, kind, scramble(random), number);
             let took = due.elapsed();
-            // A write is looked for by another connection's reader too: here by the next request of this one.
+            // Other connections' readers must find a write too; here the next request of this client checks it.
             let seen = if matches!(done, Ok(true)) { client.finds(number) } else { Ok(true) };
             let mut found = self.found();
             if self.counts.load(Ordering::Relaxed) {
@@ -270,7 +270,7 @@ impl Load {
     }
 }
 
-/// Runs it on a copy of the store in `--home`.
+/// Runs the load on a copy of the store in `--home`.
 pub fn run(options: &Options) -> Result<Verdict, Failed> {
     if !options.home.join("memory.db").exists() {
         return Err(format!("no store in {}: bower-bench scale makes some", options.home.display()).into());

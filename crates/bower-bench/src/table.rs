@@ -3,15 +3,15 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether tables are printed in Markdown.
+/// True if tables are printed in Markdown.
 static IS_MARKDOWN: AtomicBool = AtomicBool::new(false);
 
-/// Chooses for this process whether tables are printed in Markdown or in columns.
+/// Sets for this process whether tables are printed in Markdown or in columns.
 pub fn set_markdown(is_markdown: bool) {
     IS_MARKDOWN.store(is_markdown, Ordering::Relaxed);
 }
 
-/// Prints rows under their heads; the first column is left-aligned, the others right-aligned.
+/// Prints rows under their headings; the first column is left-aligned, the others right-aligned.
 pub fn print(heads: &[&str], rows: &[Vec<String>]) {
     if IS_MARKDOWN.load(Ordering::Relaxed) {
         println!("\n{}", markdown(heads, rows));
@@ -42,10 +42,10 @@ pub fn print(heads: &[&str], rows: &[Vec<String>]) {
     }
 }
 
-/// The same rows as a table in Markdown.
+/// Formats the rows as a Markdown table.
 fn markdown(heads: &[&str], rows: &[Vec<String>]) -> String {
     let line = |cells: Vec<&str>| {
-        // Markdown drops the spaces by which a row shows that it is a part of the one above.
+        // Markdown drops the leading spaces that mark a row as a part of the row above.
         let cells = cells.iter().map(|cell| match cell.strip_prefix("  ") {
             Some(part) => format!("&nbsp; {part}"),
             None => (*cell).to_owned(),
@@ -57,7 +57,7 @@ fn markdown(heads: &[&str], rows: &[Vec<String>]) -> String {
     [line(heads.to_vec()), marks].into_iter().chain(body).collect()
 }
 
-/// Three significant digits: .012 is `0.0120`, 1,234.5 is `1234`.
+/// Formats three significant digits: .012 is `0.0120`, 1,234.5 is `1234`.
 pub fn number(value: f64) -> String {
     let digits = if value.abs() >= 100.0 {
         0
@@ -71,7 +71,7 @@ pub fn number(value: f64) -> String {
     format!("{value:.digits$}")
 }
 
-/// The value that `share` (0..1) of the values do not pass, by nearest rank; 0 of none.
+/// Returns the smallest value that at least `share` (0..1) of the values do not exceed, by nearest rank; 0 if there are none.
 pub fn percentile(values: &[f64], share: f64) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);

@@ -1,5 +1,5 @@
-//! Measures the cost of scoring candidates by late interaction, and writes the token states its axes are made of.
-//! Codes are made up (seeded): times do not depend on what they say.
+//! Measures the cost of scoring candidates by late interaction, and writes token states for fitting its axes.
+//! Codes are random (seeded): times do not depend on their content.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, Write};
@@ -18,13 +18,13 @@ use crate::table;
 
 /// Candidates that are scored for one question.
 const CANDIDATES: usize = 400;
-/// Words that the candidates stand among: 32 MB, more than second-level caches hold.
+/// Number of codes among which the candidates lie: 32 MB, more than second-level caches hold.
 const WORDS: usize = 4_000_000;
-/// The least of so many runs counts: other work on the machine only adds.
+/// Number of runs, of which the fastest counts: other load on the machine only adds time.
 const RUNS: usize = 200;
 /// Limits for 400 candidates of 100 tokens and a question of 12, in milliseconds.
 const LIMITS_MS: [(Isa, f64); 2] = [(Isa::Avx512, 0.3), (Isa::Avx2, 0.8)];
-/// Rows of the index that is asked, and how many tokens each has.
+/// Rows of the measured index, and tokens per row.
 const ROWS: u32 = 100_000;
 const ROW_TOKENS: usize = 60;
 
@@ -32,7 +32,7 @@ const ROW_TOKENS: usize = 60;
 pub struct Dice(pub u64);
 
 impl Dice {
-    /// About normal, mean 0, variance 1: the sum of four uniforms.
+    /// Returns an approximately normal number, mean 0, variance 1: the sum of four uniforms.
     pub fn normal(&mut self) -> f32 {
         let word = self.next();
         let sum: u64 = (0..4).map(|at| word >> (16 * at) & 0xffff).sum();
@@ -57,7 +57,7 @@ impl Dice {
     }
 }
 
-/// Prints the kernel's times, then those of an index of 100,000 rows.
+/// Prints the times of the kernel, then of an index of 100,000 rows.
 pub fn run() -> Result<Verdict, Failed> {
     let mut dice = Dice(5);
     let words: Vec<u64> = (0..WORDS).map(|_| dice.next()).collect();

@@ -1,6 +1,6 @@
-//! Measures precision and recall of the sentences picked from labelled turns of sessions.
-//! Picks are compared with what a person would keep; each figure has its 95 % Wilson interval. Weights are fitted to `train`, bars
-//! chosen on `tune`; of `held-out` nobody reads which ones fail.
+//! Measures precision and recall of the sentences extracted from labelled turns of sessions.
+//! Extracted sentences are compared with those that a person would keep; each figure has its 95 % Wilson interval. Weights are
+//! fitted on `train`, thresholds are chosen on `tune`. Failures of `held-out` are never shown.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -11,17 +11,17 @@ use serde_json::{Value, json};
 use crate::options::{Failed, Options, Verdict};
 use crate::{pairs, table};
 
-/// Each with whether its failures may be shown.
+/// The sets, each with whether its failures may be shown.
 const SETS: [(&str, bool); 4] = [("train", true), ("tune", true), ("held-out", false), ("languages", true)];
 
-/// A turn, and what of it is worth keeping.
+/// A turn with the sentences of it that are worth keeping.
 struct Turn {
     voice: Voice,
     text: String,
     keep: Vec<String>,
 }
 
-/// What was right and wrong of one set.
+/// Hits and errors on one set.
 #[derive(Default)]
 struct Counts {
     found: usize,
@@ -37,7 +37,7 @@ fn folder() -> std::path::PathBuf {
 pub fn run(options: &Options) -> Result<Verdict, Failed> {
     let mut rows = Vec::new();
     for (name, is_shown) in SETS {
-        // Whoever looks at failures is changing something: then held-out stays closed.
+        // A person who looks at failures is changing the rules, so `held-out` is left out.
         if options.show > 0 && !is_shown {
             continue;
         }
@@ -84,7 +84,7 @@ fn turn(line: &str) -> Result<Turn, Failed> {
     Ok(Turn { voice, text, keep })
 }
 
-/// A pick is right where it holds what a person would keep, or is a part of that.
+/// Compares extracted sentences with the labels. One is right if it contains a labelled text or is a part of one.
 fn count(turns: &[&Turn]) -> Counts {
     let mut counts = Counts::default();
     for turn in turns {
@@ -110,8 +110,8 @@ fn count(turns: &[&Turn]) -> Counts {
     counts
 }
 
-/// Writes what a scorer is fitted to: each sentence of `train` and `tune` that could be kept, with its signs and whether a
-/// person would keep it.
+/// Writes the training data of a scorer: each sentence of `train` and `tune` that could be kept, with its features and its
+/// label.
 pub fn write_rows(options: &Options) -> Result<Verdict, Failed> {
     use std::io::Write;
     let mut out = std::io::BufWriter::new(std::fs::File::create(&options.out)?);
@@ -138,7 +138,7 @@ pub fn write_rows(options: &Options) -> Result<Verdict, Failed> {
     Ok(Verdict::Kept)
 }
 
-/// Words alone, in lower case.
+/// Returns the words of a text in lower case.
 fn plain(text: &str) -> String {
     let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     words.map(str::to_lowercase).collect::<Vec<_>>().join(" ")

@@ -1,9 +1,9 @@
 //! Measures the vector channel: recall against exact search, and time of one query.
 //! The vectors are synthetic (seeded, so figures repeat).
 //!
-//! The data has what sentence embeddings have: clusters, a spectrum that falls, a common mean. A query is a stored vector
-//! moved away from itself by half its length in a random direction. Times are the least of five runs of each query, wall
-//! clock on one thread, so that other work on the machine counts little.
+//! The data resembles sentence embeddings: clusters, a falling spectrum, a common mean. A query is a stored vector, moved in a
+//! random direction by half its length. Times are the least of five runs of each query, wall clock on one thread, so that other
+//! load on the machine counts little.
 
 use std::time::Instant;
 
@@ -81,7 +81,7 @@ struct Data {
 }
 
 impl Data {
-    /// Vectors around `count`/100 centres, in 96 directions of falling weight, with a mean and a little noise in all.
+    /// Generates vectors around `count`/100 centres, in 96 directions of falling weight, with a mean and a little noise in all.
     fn new(count: usize) -> Self {
         const RANK: usize = 96;
         let mut dice = Dice(count as u64);
@@ -127,7 +127,7 @@ impl Data {
     }
 }
 
-/// A seeded generator, so that each run measures the same vectors.
+/// A seeded generator: each run measures the same vectors.
 struct Dice(u64);
 
 impl Dice {
@@ -137,7 +137,7 @@ impl Dice {
         mixed ^ (mixed >> 29)
     }
 
-    /// About normal: the sum of four uniforms.
+    /// Returns an approximately normal number: the sum of four uniforms.
     fn normal(&mut self) -> f32 {
         let word = self.next();
         let sum: u64 = (0..4).map(|at| word >> (16 * at) & 0xffff).sum();

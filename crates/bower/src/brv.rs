@@ -1,8 +1,8 @@
 //! Implements `brv`: `ByteRover`'s command line, answered from the store of this program.
-//! The program takes this part when it is called by that name (a link that `bower setup brv` makes): it takes the other's arguments
-//! and answers in its forms. Contract: what Hermes' plugin runs, and JSON lines.
+//! The program behaves as `brv` when it is called by that name (a link that `bower setup brv` makes): it takes `ByteRover`'s
+//! arguments and prints its formats. The contract is what Hermes' plugin calls, and JSON lines.
 //!
-//! Unlike the original it ends with a status other than 0 where it failed, so that no error becomes context of a prompt.
+//! Unlike the original, a failed run ends with a status other than 0, so that no error becomes context of a prompt.
 
 mod cli;
 mod curate;
@@ -37,10 +37,10 @@ pub use curate::{Changes, Kept, keep, with_files};
 pub use lines::{Match, result_of};
 pub use project::Project;
 
-/// Hits of a query, all of which are named beside its result.
+/// Number of hits of a query. All of them are named beside its result.
 const MATCHED: u16 = bower_core::engine::MAX_LIMIT as u16;
 
-/// Whether the program was called by the other name.
+/// Whether the program was called as `brv`.
 pub fn is_called(program: Option<&OsString>) -> bool {
     program
         .and_then(|path| Path::new(path).file_stem())
@@ -48,7 +48,7 @@ pub fn is_called(program: Option<&OsString>) -> bool {
         .is_some_and(|stem| stem.eq_ignore_ascii_case("brv"))
 }
 
-/// Runs it to its end.
+/// Runs `brv` with these arguments and returns its exit status.
 pub fn main(arguments: &[OsString]) -> ExitCode {
     let brv = match Brv::try_parse_from(arguments) {
         Ok(brv) => brv,
@@ -62,7 +62,7 @@ pub fn main(arguments: &[OsString]) -> ExitCode {
                 return ExitCode::from(Exit::Usage as u8);
             }
             let code = if error.use_stderr() { Exit::Usage as u8 } else { 0 };
-            // That nobody reads it is not worth a panic.
+            // A failure to print the message is not worth a panic.
             let _ = error.print();
             return ExitCode::from(code);
         }
@@ -112,7 +112,7 @@ struct BrvSession {
 }
 
 impl BrvSession {
-    /// The store, with what the project's own context tree holds, once.
+    /// Opens the store. The first time, it imports the project's own context tree.
     fn service(&self) -> Result<Service> {
         let service = self.session.service()?;
         if let Some(tree) = &self.project.tree
@@ -134,12 +134,12 @@ impl BrvSession {
         Ok(service)
     }
 
-    /// What belongs to the project.
+    /// Selects all items of the project.
     fn everything(&self) -> SelectBody {
         SelectBody { collections: vec![self.project.collection.clone()], ..SelectBody::default() }
     }
 
-    /// How much that is.
+    /// Counts the items of the project.
     fn held(&self, service: &Service) -> Result<usize> {
         let body = ListBody { limit: Some(1), offset: None, select: self.everything() };
         Ok(service.list(&body, &bounds(), now())?.total)
@@ -150,7 +150,8 @@ impl BrvSession {
             query: joined(&arguments.text, "query")?,
             limit: Some(MATCHED),
             select: self.everything(),
-            // Hosts fill prompts by this command before each turn, unasked: what only comes nearest is no answer.
+            // Hosts call this before each turn to fill prompts, without a user's request. A hit that is merely nearest is no
+            // answer.
             prefetch: true,
             budget_tokens: Some(EVIDENCE_TOKENS),
             ..QueryBody::default()
@@ -234,7 +235,7 @@ impl BrvSession {
             "changes": kept.changes,
         });
         lines.end(&data, &kept.message)?;
-        // What was told now is kept, and said to be: an older text that is not fails the next run no more than this one.
+        // The new text is kept and acknowledged. A failure to keep an older queued text must not fail this run.
         match waiting.left_behind(std::time::SystemTime::now()) {
             Ok(left) => {
                 for entry in left {
@@ -249,12 +250,12 @@ impl BrvSession {
         Ok(())
     }
 
-    /// Keeps an entry of the queue.
+    /// Keeps one entry of the queue and removes it.
     fn drain(&self, service: &Service, waiting: &Queue, entry: &str) -> Result<()> {
         let Some(text) = waiting.read(entry)? else { return Ok(()) };
         match self.keep(service, &text) {
             Ok(_) => waiting.remove(entry),
-            // What the gate refuses is dealt with: it would be refused again.
+            // A text that the gate refuses is removed too: it would be refused again.
             Err(failure) if failure.exit == Exit::Nothing => waiting.remove(entry),
             Err(failure) => Err(failure),
         }
@@ -264,7 +265,7 @@ impl BrvSession {
         Ok(keep(service, &bounds(), &self.project, &self.project.collection, text, now())?)
     }
 
-    /// Serves agents by the tools of the other program. What the project's context tree holds comes in when the store is opened.
+    /// Serves agents by MCP with `ByteRover`'s tools. The project's context tree is imported when the store is opened.
     fn serve(self, collection: Option<String>) -> Result<()> {
         let arguments = McpArgs {
             tools: None,
@@ -308,12 +309,12 @@ impl BrvSession {
     }
 }
 
-/// Agents call this program; people have bower.
+/// Returns the bounds of a caller that is an agent. Agents call this program; people have `bower`.
 fn bounds() -> Bounds {
     Bounds { is_agent: true, ..Bounds::local() }
 }
 
-/// The beginning of a hit's text on one line.
+/// Returns the beginning of a hit's text on one line.
 fn excerpt(hit: &Hit) -> String {
     const LETTERS: usize = 240;
     let text = one_line(&hit.memory.content);
@@ -323,14 +324,14 @@ fn excerpt(hit: &Hit) -> String {
     text.chars().take(LETTERS).chain(['…']).collect()
 }
 
-/// A part of the answer that was missing is told beside it.
+/// Adds the missing parts of the answer to `data`.
 fn note_degraded(data: &mut Value, answer: &Answer) {
     if !answer.degraded.is_empty() {
         data["degraded"] = json!(answer.degraded);
     }
 }
 
-/// The words of a text; nothing is an error.
+/// Joins the words of a text. An empty text is an error.
 fn joined(words: &[String], command: &str) -> Result<String> {
     let text = words.join(" ");
     if text.trim().is_empty() {
@@ -339,7 +340,7 @@ fn joined(words: &[String], command: &str) -> Result<String> {
     Ok(text)
 }
 
-/// What is to be kept: the words, and the files that they speak of.
+/// Returns the text to keep: the words, and the files that were passed with them.
 fn told_text(arguments: &CurateArgs) -> Result<String> {
     let text = with_files(&arguments.text.join(" "), &arguments.files, Path::new(""))?;
     if text.is_empty() {

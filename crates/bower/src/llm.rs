@@ -1,5 +1,5 @@
-//! Asks a language model by the chat completions API, only where the settings name one.
-//! The key comes from the environment, goes into one header, and into no file, message or error.
+//! Sends requests to a language model by the chat completions API, only if the settings name one.
+//! The key comes from the environment. It is sent in one header, and appears in no file, message or error.
 
 use std::io::Read;
 use std::time::{Duration, Instant};
@@ -12,19 +12,19 @@ use serde::Deserialize;
 use serde_json::json;
 use ureq::Agent;
 
-/// An answer of more bytes is cut off: a list of scores has some hundreds.
+/// Bytes after which an answer is cut off: a list of scores has some hundreds.
 const MOST_BYTES: u64 = 1 << 20;
-/// Characters of a server's refusal that are passed on.
+/// Characters of a server's error that are passed on.
 const REFUSAL_CHARS: usize = 200;
 
-/// Chat completions by HTTP.
+/// A client of the chat completions API over HTTP.
 pub struct Chat {
     url: String,
     model: String,
     key: Option<String>,
 }
 
-/// A completion, as far as it matters here.
+/// The parts of a completion that are needed here.
 #[derive(Deserialize)]
 struct Completion {
     choices: Vec<Choice>,
@@ -41,7 +41,7 @@ struct Message {
     content: Option<String>,
 }
 
-/// The language model that the settings name, if any. `variable` looks into the environment.
+/// Returns the language model that the settings name, if any. `variable` reads an environment variable.
 pub fn chosen(settings: &Settings, variable: impl FnOnce(&str) -> Option<String>) -> Option<Box<dyn Llm>> {
     match settings.llm {
         LlmProvider::None => None,
@@ -61,7 +61,7 @@ impl Llm for Chat {
     fn complete(&self, ask: &Ask, timeout: Duration) -> Result<String> {
         let start = Instant::now();
         self.ask(ask, timeout).map_err(|reason| {
-            // Whatever broke at the end of the time broke because of it.
+            // An error after the timeout was caused by it.
             let reason = if start.elapsed() >= timeout {
                 format!("no answer from {} in {} ms", self.url, timeout.as_millis())
             } else {
@@ -123,7 +123,7 @@ mod tests {
 
     use crate::loopback::{Reply, Server, nobody};
 
-    /// A server with one answer, or none.
+    /// Returns a server that gives one answer, or none.
     fn answers(answer: Option<(&'static str, String)>) -> Server {
         Server::start(move |_, _| answer.clone().map(|(status, body)| Reply::new(status, body)))
     }
@@ -133,7 +133,7 @@ mod tests {
         answers(Some(("200 OK", body.to_string())))
     }
 
-    /// What the only request carried.
+    /// Returns the body of the only request.
     fn body(server: &Server) -> Value {
         let [request] = &server.seen()[..] else { panic!("one request") };
         serde_json::from_slice(&request.body).unwrap()
@@ -209,8 +209,8 @@ mod tests {
         assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
     }
 
-    /// Through the engine and with the real model: what the server writes becomes the pattern where the memories say it, and
-    /// their own words stand where it says anything else, or nothing.
+    /// Tests with the engine and the real model that the server's text becomes the pattern if the memories support it. If it
+    /// says anything else, or nothing, the memories' own words are used.
     #[test]
     fn an_engine_consolidates_in_the_servers_words_where_the_memories_say_them() {
         let now = jiff::Timestamp::UNIX_EPOCH;
@@ -240,14 +240,14 @@ mod tests {
             let look = ConsolidateRequest { dry_run: true, ..request.clone() };
             let would = engine.consolidate(&Visibility::everything(), &look, now, &|| true);
             let done = engine.consolidate(&Visibility::everything(), &request, now, &|| true)?;
-            // Looked at only, the memories' own words are shown, and nobody is asked.
+            // A dry run shows the memories' own words and sends no request.
             let would = would.unwrap();
             assert_eq!((would.patterns_created, &would.clusters[0].written_by), (1, &None));
             let pattern =
                 engine.get(&Visibility::everything(), done.clusters[0].pattern.as_ref().unwrap()).unwrap();
             assert_eq!(pattern.content, done.clusters[0].content);
             assert_eq!(pattern.metadata.get("written_by").is_some(), done.clusters[0].written_by.is_some());
-            // Taken back it is not made again, in whosever words.
+            // After an undo the pattern is not made again, whoever wrote its text.
             engine.undo(&Visibility::everything(), done.clusters[0].event.unwrap(), now).unwrap();
             assert_eq!(
                 engine
@@ -286,7 +286,7 @@ mod tests {
         assert!(error.contains("no language model is chosen: set llm"), "{error}");
     }
 
-    /// The models of the tests, as a folder.
+    /// Returns the folder of the test models.
     fn models() -> std::path::PathBuf {
         let model = std::env::var_os("BOWER_TEST_MODEL").map(std::path::PathBuf::from);
         let here =
@@ -294,7 +294,7 @@ mod tests {
         model.unwrap_or(here).parent().unwrap().to_path_buf()
     }
 
-    /// Through the engine: a good answer reorders, any other leaves the order and is named.
+    /// Tests with the engine that a valid answer reorders the hits; any other answer leaves the order and is reported.
     #[test]
     fn an_engine_reranks_by_what_the_server_says() {
         let (folder, now) = (tempfile::tempdir().unwrap(), jiff::Timestamp::UNIX_EPOCH);

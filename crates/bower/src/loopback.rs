@@ -1,5 +1,5 @@
 //! Runs an HTTP/1.1 server on the loopback for tests of HTTP clients.
-//! It answers as it is told, one connection after the other, and is gone when its test is.
+//! It gives the answers that a test defines, one connection after the other, and ends with the test.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -11,21 +11,21 @@ use std::thread::JoinHandle;
 pub struct Request {
     /// `GET`, `HEAD` or `POST`.
     pub method: String,
-    /// From the first slash on.
+    /// Path from the first slash on.
     pub path: String,
-    /// What came with it.
+    /// Body of the request.
     pub body: Vec<u8>,
     headers: Vec<(String, String)>,
 }
 
 impl Request {
-    /// The first header of a name, in whatever case either is written.
+    /// Returns the first header of a name; case is ignored.
     pub fn header(&self, name: &str) -> Option<&str> {
         let found = self.headers.iter().find(|(key, _)| key.eq_ignore_ascii_case(name));
         found.map(|(_, value)| value.as_str())
     }
 
-    /// The request on a connection; none where the client said nothing.
+    /// Reads the request of a connection; `None` if the client sent nothing.
     fn read(stream: &TcpStream) -> Option<Self> {
         let mut reader = BufReader::new(stream);
         let mut line = || {
@@ -52,16 +52,16 @@ impl Request {
 pub struct Reply {
     /// The status line after the version.
     pub status: &'static str,
-    /// More headers, each with its line end.
+    /// Further headers, each with its line end.
     pub headers: String,
-    /// The length that it promises.
+    /// Announced length of the body.
     pub promised: usize,
-    /// What is really sent.
+    /// Bytes that are sent.
     pub body: Vec<u8>,
 }
 
 impl Reply {
-    /// One that keeps its promise.
+    /// Creates a reply whose body has the announced length.
     pub fn new(status: &'static str, body: impl Into<Vec<u8>>) -> Self {
         let body = body.into();
         Self { status, headers: String::new(), promised: body.len(), body }
@@ -76,7 +76,8 @@ pub struct Server {
 }
 
 impl Server {
-    /// `answer` gets a request and those that came before; without an answer the client waits until it goes away.
+    /// Starts a server. `answer` gets a request and the earlier ones; if it returns `None`, the client waits until it
+    /// disconnects.
     pub fn start(mut answer: impl FnMut(&Request, &[Request]) -> Option<Reply> + Send + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
@@ -91,7 +92,7 @@ impl Server {
                 let reply = answer(&request, &log);
                 log.push(request);
                 drop(log);
-                // The client may hang up first, when it has seen or waited enough.
+                // The client may disconnect first.
                 let _ = match reply {
                     Some(reply) => send(&mut stream, &reply, is_head),
                     None => stream.read(&mut [0]).map(drop),
@@ -101,12 +102,12 @@ impl Server {
         Self { address, seen, thread: Some(thread) }
     }
 
-    /// Where it listens.
+    /// Returns the address on which it listens.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// The requests so far, oldest first.
+    /// Returns the requests so far, oldest first.
     pub fn seen(&self) -> Vec<Request> {
         self.seen.lock().unwrap().clone()
     }
@@ -123,7 +124,7 @@ impl Drop for Server {
     }
 }
 
-/// An address at which nobody listens any more.
+/// Returns an address on which no server listens any more.
 pub fn nobody() -> SocketAddr {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap()
 }

@@ -1,5 +1,5 @@
 //! Starts the `bower` command.
-//! All of it is in the library of this name, where tests and fuzzers reach it.
+//! All code is in the library of the same name, which tests and fuzzers use.
 
 use std::process::ExitCode;
 

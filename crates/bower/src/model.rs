@@ -1,5 +1,5 @@
 //! Fetches the local model, checks it, packs it, and reports what is installed (`bower model`).
-//! Bytes that do not have the checksum pinned here never stand under a model file's own name, wherever they came from.
+//! Only bytes with the pinned checksum get the name of a model file, whatever their source.
 //!
 //! ```text
 //! models/all-MiniLM-L6-v2/
@@ -28,14 +28,14 @@ use told::FetchError;
 pub use bar::Bar;
 pub use told::{FileState, FileStatus, InstallState, Listed, PullStep, Pulled, Source, Status};
 
-/// The model hub's address; a mirror has the same paths below another one.
+/// Address of the model hub; a mirror has the same paths below another address.
 pub const HUB: &str = "https://huggingface.co";
-/// The Python that runs pip.
+/// Python interpreter that runs pip.
 pub const PYTHON: &str = "python3";
 
-/// Brings a model into `models_dir/<name>`; a name with an owner, as in `cross-encoder/ms-marco-MiniLM-L6-v2`, is a
-/// cross-encoder's repository at the hub and lands in the folder of its last part. What is there and whole is kept, the rest is fetched, checked and packed.
-/// Safe to run again, to interrupt and to run twice at once.
+/// Installs a model in `models_dir/<name>`. A name with an owner, such as `cross-encoder/ms-marco-MiniLM-L6-v2`, is the
+/// repository of a cross-encoder at the hub; its folder has the last part of the name. Complete files are kept, the others are
+/// fetched, checked and packed. It is safe to run again, to interrupt and to run twice at once.
 ///
 /// Fails with [`Error::NotFound`] for an unknown name, [`Error::Model`] when no source gives the right bytes (what was
 /// transferred is kept for the next try) and [`Error::Io`] and its kin on the disk.
@@ -51,7 +51,7 @@ pub fn pull(
     find(name)?.pull(models_dir, source, report)
 }
 
-/// The models that can be pulled, and which of them are installed.
+/// Returns the models that can be installed, and which of them are installed.
 pub fn list(models_dir: &Path) -> Vec<Listed> {
     KNOWN
         .iter()
@@ -66,7 +66,7 @@ pub fn list(models_dir: &Path) -> Vec<Listed> {
         .collect()
 }
 
-/// All about one model; reads every byte of it to compare checksums.
+/// Returns the state of one model; reads all its bytes to compare checksums.
 ///
 /// Fails with [`Error::NotFound`] for an unknown name and [`Error::Io`] when the folder cannot be read.
 pub fn status(models_dir: &Path, name: &str) -> Result<Status> {
@@ -101,7 +101,7 @@ impl Known {
         Ok(pulled)
     }
 
-    /// The files that are not there with the right checksum.
+    /// Returns the files that do not exist with the right checksum.
     fn missing(&self, folder: &Path) -> Result<Vec<&'static KnownFile>> {
         let mut missing = Vec::new();
         for file in self.files {
@@ -152,7 +152,7 @@ impl Known {
                 report(PullStep::Failed { source: &words, reason: &reason, wrong_content });
             }
             pulled.failures.push(reason);
-            // The source that failed may have brought one of the files.
+            // The failed source may have fetched one of the files.
             missing = self.missing(folder)?;
         }
         let reasons = pulled.failures.join("; then ");

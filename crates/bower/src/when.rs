@@ -5,7 +5,7 @@ use jiff::civil::{Date, DateTime};
 use jiff::{Span, Timestamp, Zoned};
 use std::path::Path;
 
-/// The moment that `text` means at `now`, whose time zone dates are read in.
+/// Parses `text` as a moment relative to `now`. Dates are read in the time zone of `now`.
 pub fn parse(text: &str, now: &Zoned) -> Result<Timestamp, String> {
     let text = text.trim();
     let at = |source: jiff::Error| source.to_string();
@@ -21,7 +21,7 @@ pub fn parse(text: &str, now: &Zoned) -> Result<Timestamp, String> {
     if let Ok(time) = text.parse::<Timestamp>() {
         return Ok(time);
     }
-    // A bare date is tried before a date with a time, which would take it for midnight even where that does not exist.
+    // A bare date is tried first: parsed as a date with a time it would mean midnight, even if that does not exist on this day.
     if text.len() <= "2025-03-01".len()
         && let Ok(date) = text.parse::<Date>()
     {
@@ -31,18 +31,18 @@ pub fn parse(text: &str, now: &Zoned) -> Result<Timestamp, String> {
         return Ok(time.to_zoned(now.time_zone().clone()).map_err(at)?.timestamp());
     }
     let span: Span = text.parse().map_err(|_| "not a time".to_string())?;
-    // "2 weeks" and "2 weeks ago" both lie in the past: nothing is written in the future.
+    // "2 weeks" and "2 weeks ago" both mean the past: nothing is written in the future.
     let back = span.abs();
     now.checked_sub(back).map(|zoned| zoned.timestamp()).map_err(|_| "too long ago".to_string())
 }
 
-/// The name of the system's time zone, without reading the zone files: `TZ`, else where `/etc/localtime` points to.
+/// Returns the name of the system's time zone, without reading the zone files: `TZ`, or else the target of `/etc/localtime`.
 ///
-/// None where neither names a zone of the IANA's database.
+/// The result is `None` if neither names a zone of the IANA database.
 pub fn zone_name(variable: Option<&str>, local: Option<&Path>) -> Option<String> {
     let named = |name: &str| {
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'_' | b'-' | b'+');
-        // "EST5EDT" and "<+03>-3" are rules, not names; one-word names but UTC are rare and old.
+        // "EST5EDT" and "<+03>-3" are rules, not names. Except for UTC, names of one word are rare and old.
         let zone = name == "UTC" || (name.contains('/') && !name.starts_with('/') && name.bytes().all(plain));
         zone.then(|| name.to_owned())
     };

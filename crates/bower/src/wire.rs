@@ -1,4 +1,4 @@
-//! Prints all that leaves the program: envelopes on standard output, messages on standard error.
+//! Prints all output of the program: envelopes on standard output, messages on standard error.
 //! Nothing else in the binary prints.
 
 use serde::Serialize;
@@ -8,16 +8,16 @@ use crate::cli::{Color, Format, Global};
 use crate::failure::{Failure, Hint, Result, one_line};
 use crate::render::{Look, clean, style};
 
-/// How this run prints.
+/// Output options of this run.
 #[derive(Clone, Debug)]
 pub struct Output {
-    /// The command's word in the envelope.
+    /// Name of the command in the envelope.
     pub command: &'static str,
-    /// As asked, or as fits where standard output goes.
+    /// The requested format, or the one that fits standard output.
     pub format: Format,
-    /// Whether causes and every detail are wanted.
+    /// Whether causes and details are printed.
     pub verbose: bool,
-    /// Whether standard error is for errors only.
+    /// Whether only errors go to standard error.
     pub quiet: bool,
     terminal: bool,
     color: Color,
@@ -41,7 +41,7 @@ struct Wrong<'a> {
 }
 
 impl Output {
-    /// For a command line that was understood.
+    /// Creates the output for a parsed command line.
     pub fn new(command: &'static str, global: &Global) -> Self {
         let terminal = std::io::stdout().is_terminal();
         Self {
@@ -54,7 +54,7 @@ impl Output {
         }
     }
 
-    /// How text on standard output looks.
+    /// Returns the format of text on standard output.
     pub fn look(&self) -> Look {
         let color = colored(self.color, &std::io::stdout());
         let width = if self.terminal {
@@ -72,7 +72,7 @@ impl Output {
         }
     }
 
-    /// Prints a command's data: the envelope, or what `text` makes of it.
+    /// Prints a command's data: as an envelope, or as the text that `text` makes of it.
     pub fn say<T: Serialize>(&self, data: &T, text: impl FnOnce(&Look) -> String) -> Result<()> {
         match self.format {
             Format::Text | Format::Context => Self::put(&text(&self.look())),
@@ -80,7 +80,7 @@ impl Output {
         }
     }
 
-    /// Prints text as it is, whatever the format.
+    /// Prints text unchanged, whatever the format.
     pub fn put(text: &str) -> Result<()> {
         let mut out = std::io::stdout().lock();
         let ends = text.is_empty() || text.ends_with('\n');
@@ -89,7 +89,7 @@ impl Output {
             .and_then(|()| if ends { Ok(()) } else { out.write_all(b"\n") })
             .and_then(|()| out.flush());
         match written {
-            // The reader has seen enough (`bower list | head`).
+            // The reader has closed the pipe (`bower list | head`).
             Err(source) if source.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
             Err(source) => Err(Failure::environment(
                 format!("cannot write standard output: {source}"),
@@ -99,21 +99,21 @@ impl Output {
         }
     }
 
-    /// Talk: one line on standard error, unless `--quiet`.
+    /// Prints a message of one line on standard error, unless `--quiet`.
     pub fn note(&self, text: &str) {
         if !self.quiet {
             complain(text);
         }
     }
 
-    /// Talk for `--verbose` alone.
+    /// Prints a message with `--verbose` only.
     pub fn detail(&self, text: &str) {
         if self.verbose {
             complain(text);
         }
     }
 
-    /// Prints a command's bad end where its reader looks for it.
+    /// Prints a failure: in the envelope for JSON, else on standard error.
     pub fn fail(&self, failure: &Failure) {
         let envelope = match self.format {
             Format::Json => {
@@ -124,7 +124,7 @@ impl Output {
             }
             Format::Text | Format::Context => false,
         };
-        // Somebody who sent the data to a file is told on the screen as well.
+        // If the data went to a file, the failure is shown on the terminal as well.
         if !envelope || (!self.terminal && std::io::stderr().is_terminal()) {
             let color = colored(self.color, &std::io::stderr());
             complain(&format!("{} {}", style::paint(style::BAD, "bower:", color), clean(&failure.line())));
@@ -155,18 +155,18 @@ impl Output {
     }
 }
 
-/// Tells a host in one line what failed; the status says that all is well, for it would keep its user from working otherwise.
+/// Reports a hook's failure in one line. The status is success, because another one would block the host's user.
 pub fn excuse(failure: &Failure) -> std::process::ExitCode {
     complain(&format!("bower hook: {}", clean(&failure.line())));
     std::process::ExitCode::SUCCESS
 }
 
-/// One line on standard error. That it cannot be written is not worth a panic.
+/// Prints one line on standard error. A failure to print is not worth a panic.
 pub fn complain(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{text}");
 }
 
-/// Whether a stream takes colour: as told, else on a terminal that knows it, unless `NO_COLOR` is set.
+/// Whether a stream gets colour: as requested, or else on a terminal that supports it unless `NO_COLOR` is set.
 pub fn colored(color: Color, stream: &impl anstream::stream::RawStream) -> bool {
     match color {
         Color::Always => true,
@@ -175,7 +175,7 @@ pub fn colored(color: Color, stream: &impl anstream::stream::RawStream) -> bool 
     }
 }
 
-/// What a command line that was not understood seems to want: `--format` as typed, before any `--`.
+/// Guesses the global flags of an invalid command line: `--format` as typed, before any `--`.
 pub fn guess(arguments: &[std::ffi::OsString]) -> Global {
     let mut global = Global::default();
     let mut words =

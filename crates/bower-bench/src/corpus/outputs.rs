@@ -1,6 +1,6 @@
 //! Caches the model's outputs for passages, outside the repository, so that each is computed once.
-//! A vector and token codes for each text stand in one file that only grows. An entry that a crash left half written is cut off by the
-//! next opening.
+//! One append-only file holds a vector and token codes for each text. Opening the file cuts off an entry that a crash left
+//! incomplete.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -14,36 +14,36 @@ use sha2::{Digest, Sha256};
 
 use crate::options::Failed;
 
-/// The hash of a text: 128 bits of SHA-256.
+/// Key of a text: 128 bits of its SHA-256.
 pub type Key = [u8; 16];
 
-/// First line of the file; another number where the layout changes.
+/// First line of the file; its number changes with the layout.
 const HEAD: &[u8; 16] = b"bower outputs 1\n";
-/// Of a record: its key, how many codes it has, a check of all the rest.
+/// Length of a record's fixed part: its key, its number of codes and a checksum of all the rest.
 const FIXED: usize = 16 + 4 + 4;
-/// A passage has far fewer tokens; a larger number is damage.
+/// Largest number of codes. A passage has far fewer tokens; a larger number means damage.
 const MOST_CODES: usize = 1 << 20;
-/// Records between two writes to the disk.
+/// Number of records between two flushes to the file.
 const FLUSH: usize = 256;
 
-/// The key of a text.
+/// Returns the key of a text.
 pub fn key(text: &str) -> Key {
     let (key, _) =
         Sha256::digest(text)[..].split_first_chunk().map(|(key, rest)| (*key, rest.len())).expect("32 bytes");
     key
 }
 
-/// Vector (half floats) and codes of each text that was given to one model.
+/// Vectors (half floats) and token codes of all texts that one model has read.
 pub struct Outputs {
     path: PathBuf,
     dimension: usize,
     bytes: Vec<u8>,
-    /// Where a text's record begins, and how many codes it has.
+    /// Start of each text's record, and its number of codes.
     places: HashMap<Key, (usize, usize)>,
 }
 
 impl Outputs {
-    /// Reads what `folder` keeps of a model and cuts off what is not whole.
+    /// Reads the cached outputs of a model from `folder` and cuts off an incomplete record.
     pub fn open(folder: &Path, model: &dyn Embedder) -> Result<Self, Failed> {
         let scheme = model.tokens().ok_or("the model gives no token states")?;
         let name = format!("{}+{scheme}.outputs", model.model());
@@ -76,7 +76,7 @@ impl Outputs {
         Ok(outputs)
     }
 
-    /// How many texts are kept.
+    /// Returns the number of cached texts.
     pub fn len(&self) -> usize {
         self.places.len()
     }
@@ -85,7 +85,7 @@ impl Outputs {
         self.places.contains_key(key)
     }
 
-    /// What the model made of a text.
+    /// Returns the model's output for a text.
     pub fn get(&self, key: &Key) -> Option<EmbeddedText> {
         let &(at, codes) = self.places.get(key)?;
         let (vector, rest) = self.bytes[at + FIXED..].split_at(2 * self.dimension);
@@ -94,7 +94,7 @@ impl Outputs {
         Some(EmbeddedText { vector, codes: Some(codes) })
     }
 
-    /// Gives texts to the model that were not given to it before, on all cores; how many those were.
+    /// Runs the model on texts that are not cached yet, on all cores; returns their number.
     pub fn fill(
         &mut self,
         model: &MiniLm,
@@ -137,8 +137,9 @@ impl Outputs {
     }
 }
 
-/// Moves the codes that the model gives today to the beginning of some that it gave before it left out those that say
-/// nothing new; how many they are. Done on opening: while a store is filled it would count as its time.
+/// Moves the codes that the model would keep today to the front of a record's codes, and returns their number. (Older records
+/// also hold codes without new information, which the model now leaves out.) This is done on opening, because its time would be
+/// measured while a store is filled.
 fn leave_out(bytes: &mut [u8]) -> usize {
     let codes = bytes.as_chunks::<8>().0.iter().map(|&code| u64::from_le_bytes(code)).collect();
     let codes = distinct_codes(codes);
@@ -161,7 +162,7 @@ fn encode(key: &Key, output: &EmbeddedText) -> Vec<u8> {
     record
 }
 
-/// The first record of some bytes: key, number of codes, length; `None` where there is no whole one.
+/// Parses the first record of some bytes: key, number of codes, length; `None` if there is no complete one.
 fn record(bytes: &[u8], dimension: usize) -> Option<(Key, usize, usize)> {
     let (key, rest) = bytes.split_first_chunk::<16>()?;
     let (count, rest) = rest.split_first_chunk::<4>()?;
@@ -172,7 +173,7 @@ fn record(bytes: &[u8], dimension: usize) -> Option<(Key, usize, usize)> {
     (check(&[key, count, body]) == u32::from_le_bytes(*sum)).then_some((*key, codes, FIXED + length))
 }
 
-/// FNV-1a over words of 8 bytes, folded to 32 bits: told apart from chance, not from malice.
+/// Computes FNV-1a over words of 8 bytes, folded to 32 bits. It detects accidental damage, not malice.
 fn check(parts: &[&[u8]]) -> u32 {
     let mut sum = 0xcbf2_9ce4_8422_2325_u64;
     let mut add = |word: u64| sum = (sum ^ word).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(23);
@@ -192,7 +193,7 @@ fn check(parts: &[&[u8]]) -> u32 {
 mod tests {
     use super::*;
 
-    /// Three numbers and as many codes as the text has bytes.
+    /// An embedder with three numbers, and as many codes as the text has bytes.
     struct Toy;
 
     impl Embedder for Toy {

@@ -1,5 +1,5 @@
-//! Builds the cached stores of the scale benchmark through the engine's own way in.
-//! Vectors and codes were made by the model before, so that no time of the model is in what is measured.
+//! Builds the cached stores of the scale benchmark through the engine's public methods.
+//! Vectors and token codes were computed before, so that no model time is measured.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -15,21 +15,21 @@ use crate::corpus::{Corpus, Recorded};
 use crate::gauge;
 use crate::options::{Failed, Options, Verdict, packed};
 
-/// Passages that are handed to the engine at once.
+/// Passages that are passed to the engine at once.
 const BATCH: usize = 50_000;
-/// Questions that are exported for others.
+/// Number of exported questions.
 const EXPORTED: usize = 1_000;
 
-/// How many real passages are cached, up to 100,000.
+/// Returns the number of cached real passages, up to 100,000.
 pub fn cached(options: &Options) -> Result<usize, Failed> {
     let model = MiniLm::open(&packed(options)?)?;
     Ok(Corpus::open(options, &model, 100_000).map_or(0, |corpus| corpus.real()))
 }
 
-/// What the engine writes into a store and its indexes; another number when that changes, and kept stores are built again.
+/// Version of the layout that the engine writes. It is raised when the layout changes, and kept stores are then built again.
 const LAYOUT: u32 = 2;
 
-/// The figures of the store's making: those of its first time where it is there.
+/// Builds the store and returns the figures of the build; if it exists, returns the figures of its first build.
 pub fn run(options: &Options, place: &Place) -> Result<Value, Failed> {
     let model = MiniLm::open(&packed(options)?)?;
     let scheme = model.tokens().unwrap_or_default().to_owned();
@@ -76,7 +76,7 @@ pub fn run(options: &Options, place: &Place) -> Result<Value, Failed> {
         eprintln!("  {} passages in {wall_s:.0} s", batch.end);
     }
     let status = engine.status(&Visibility::everything())?;
-    // Nearly every passage is one chunk; a few hold a table or a list that is cut.
+    // Nearly every passage is one chunk; a few hold a table or a list that is split.
     let (chunks, passages) = (status.total_chunks, options.count as u64);
     if chunks < passages || chunks > passages + passages / 1_000 {
         return Err(format!("{passages} passages became {chunks} chunks").into());
@@ -84,7 +84,7 @@ pub fn run(options: &Options, place: &Place) -> Result<Value, Failed> {
     let memory = gauge::memory();
     drop(engine);
     let disk = gauge::disk(&place.home);
-    // Half floats and rows of the store, codes of the indexes: what is there because of meaning.
+    // Space for vectors: half floats and rows of the store, and codes of the indexes.
     let vectors = tables(&place.home.join("memory.db"))?;
     let bytes = |name: &str| disk.get(name).and_then(Value::as_u64).unwrap_or(0);
     let without_text =
@@ -141,13 +141,13 @@ pub fn export(options: &Options) -> Result<Verdict, Failed> {
     Ok(Verdict::Kept)
 }
 
-/// Unit length, as floats: half floats are off by up to 2^-11.
+/// Writes a vector scaled to unit length, as floats: half floats deviate by up to 2^-11.
 fn write_vector(to: &mut impl Write, vector: &[f32]) -> std::io::Result<()> {
     let length = vector.iter().map(|value| value * value).sum::<f32>().sqrt();
     vector.iter().try_for_each(|value| to.write_all(&(value / length).to_le_bytes()))
 }
 
-/// The figures of one size in the shape that `tools/peers/README.md` describes.
+/// Converts the figures of one size to the format of `tools/peers/README.md`.
 pub fn as_peer(whole: &Value, figures: &Value) -> Value {
     let build = &figures["build"];
     let disk: u64 =
@@ -158,7 +158,7 @@ pub fn as_peer(whole: &Value, figures: &Value) -> Value {
         if found["hybrid"].is_null() {
             return Value::Null;
         }
-        // Recall is judged once: the answers are the same bytes.
+        // Recall is computed once: later answers have the same bytes.
         let recall = |name: &str| figures["warm"][name].clone();
         let one = |times: &Value, recall: Value| {
             json!([{
@@ -203,7 +203,7 @@ pub fn as_peer(whole: &Value, figures: &Value) -> Value {
     })
 }
 
-/// Bytes of each table and index of a store, by the pages they have.
+/// Returns the bytes of each table and index of a store, counted in pages.
 fn tables(file: &std::path::Path) -> Result<Value, Failed> {
     let store = rusqlite::Connection::open_with_flags(file, rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY)?;
     let mut query =

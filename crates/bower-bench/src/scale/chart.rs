@@ -1,11 +1,12 @@
 //! Draws growth curves as one SVG picture: time, memory and disk over the number of items.
-//! Both axes are logarithmic. Colours stay apart for colour-blind people (Okabe and Ito 2008), and every line is named at its end.
+//! Both axes are logarithmic. Colours differ for colour-blind people (Okabe and Ito 2008), and every line has its name at its
+//! end.
 
 use std::fmt::Write;
 
 use serde_json::Value;
 
-/// A line: its name, where its figure is, and what one of its unit is in the panel's.
+/// A line: its name, the path of its figure, and the factor from its unit to the panel's.
 struct Line {
     name: &'static str,
     place: &'static str,
@@ -42,17 +43,17 @@ const SIZES: &[Line] = &[
 const COLOURS: [&str; 8] =
     ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#b8860b", "#b8860b", "#000000", "#56b4e9"];
 
-/// A panel's plot, in pixels, and the room around it.
+/// Size of a panel's plot in pixels, and its margins.
 const WIDTH: f64 = 360.0;
 const HEIGHT: f64 = 400.0;
 const LEFT: f64 = 64.0;
 const NAMES: f64 = 170.0;
 const TOP: f64 = 56.0;
 const BOTTOM: f64 = 56.0;
-/// Names stand at least this far apart.
+/// Least distance between two names, in pixels.
 const APART: f64 = 15.0;
 
-/// The picture of all sizes.
+/// Draws the picture of all sizes.
 pub fn picture(sizes: &[Value]) -> String {
     let width = 2.0 * (LEFT + WIDTH + NAMES);
     let height = TOP + HEIGHT + BOTTOM;
@@ -147,7 +148,7 @@ fn panel(svg: &mut String, left: f64, title: &str, lines: &[Line], sizes: &[Valu
     }
 }
 
-/// The powers of ten around all values, as exponents: at least one decade.
+/// Returns the range of powers of ten around all values, as exponents; at least one decade.
 fn decades(values: impl Iterator<Item = f64>) -> (f64, f64) {
     let (low, high) =
         values.fold((f64::INFINITY, 0f64), |(low, high), value| (low.min(value), high.max(value)));
@@ -158,7 +159,7 @@ fn decades(values: impl Iterator<Item = f64>) -> (f64, f64) {
     (low, high.max(low + 1.0))
 }
 
-/// Ascending places moved down, and back up from the bottom, until they are far enough apart.
+/// Moves ascending positions down, and back up from the bottom, until they are far enough apart.
 fn spread(places: &[f64]) -> Vec<f64> {
     let mut spread = places.to_vec();
     for at in 1..spread.len() {
@@ -172,7 +173,7 @@ fn spread(places: &[f64]) -> Vec<f64> {
     spread
 }
 
-/// 1,000 and 0.1: a power of ten with its thousands apart.
+/// Formats a power of ten with thousands separators: `1,000`, `0.1`.
 fn grouped(value: f64) -> String {
     if value < 1.0 {
         return format!("{value}");

@@ -1,6 +1,7 @@
 //! Measures questions while another process adds items and compacts the indexes.
 //!
-//! On a copy of the store: what is added stays in it. Questions arrive evenly, whether the one before is answered or not.
+//! It runs on a copy of the store, because added items stay in it. Questions arrive evenly, whether or not the previous one is
+//! answered.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -17,15 +18,15 @@ use super::place::{Place, ask, name, open, paced, tell};
 use crate::corpus::{Corpus, Recorded};
 use crate::options::{Failed, Options, packed};
 
-/// Items that are added in a second, in so many transactions.
+/// Items that are added per second, and their number of transactions.
 const ITEMS: usize = 1_000;
 const BATCHES: usize = 10;
-/// For how long, and for how long nothing is added before.
+/// Seconds of the measurement, and seconds before it in which nothing is added.
 const SECONDS: u32 = 20;
 const BEFORE: u32 = 6;
-/// Questions a second.
+/// Questions per second.
 const RATE: u32 = 25;
-/// A larger store is not copied.
+/// Largest store that is copied, in items.
 const MOST: usize = 200_000;
 
 fn home(place: &Place) -> PathBuf {
@@ -78,7 +79,7 @@ pub fn run(options: &Options, place: &Place) -> Result<Value, Failed> {
 
 const READY: &str = "ready";
 
-/// Adds items until it is killed, and compactions once a second.
+/// Adds items until it is killed, and compacts once a second.
 pub fn stream(options: &Options, place: &Place) -> Result<Value, Failed> {
     let model = MiniLm::open(&packed(options)?)?;
     let last = options.count + ITEMS * (SECONDS as usize + 5);
@@ -110,7 +111,7 @@ pub fn stream(options: &Options, place: &Place) -> Result<Value, Failed> {
     Ok(Value::Null)
 }
 
-/// Copies a folder with its files and folders; links lead to models, which the settings name.
+/// Copies a folder with its files and folders. Links are left out: they lead to models, which the settings name.
 fn copy(from: &Path, to: &Path) -> Result<(), Failed> {
     std::fs::create_dir_all(to)?;
     for entry in std::fs::read_dir(from)? {
@@ -126,7 +127,7 @@ fn copy(from: &Path, to: &Path) -> Result<(), Failed> {
     Ok(())
 }
 
-/// How many files are below a folder: those of old generations go when nobody has them open.
+/// Counts the files below a folder. Files of old generations are deleted once no process has them open.
 fn files(folder: &Path) -> Result<usize, Failed> {
     let mut count = 0;
     for entry in std::fs::read_dir(folder)? {

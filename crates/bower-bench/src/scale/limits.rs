@@ -1,12 +1,12 @@
 //! Compares the figures of each store size with their limits.
-//! The limits are the project's own at 100,000 and at a million items, none between.
+//! The limits are the project's own, at 100,000 and at a million items. Sizes between have none.
 
 use serde_json::Value;
 
 use crate::options::Verdict;
 use crate::table;
 
-/// One figure: where it is in a size's figures, and the most it may be at 100,000 and at 1,000,000 items.
+/// One figure: its path in a size's figures, and its limits at 100,000 and at 1,000,000 items.
 struct Limit {
     name: &'static str,
     place: &'static str,
@@ -14,14 +14,14 @@ struct Limit {
     unit: Unit,
 }
 
-/// How a figure is shown and compared.
+/// Unit of a figure, which decides its format and its comparison.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Unit {
-    /// Milliseconds: a histogram's percentile.
+    /// Milliseconds of a histogram's percentile.
     Ms,
-    /// A size, kept in bytes, shown in MB.
+    /// A size, stored in bytes and shown in MB.
     Mb,
-    /// A share that may not be less.
+    /// A share whose limit is a minimum.
     Least,
     /// A rate.
     Rate,
@@ -100,10 +100,10 @@ const LIMITS: &[Limit] = &[
     of("disk, texts and words excluded", "/build/disk_without_text", Unit::Mb, Some([200.0, 2_000.0])),
 ];
 
-/// A figure that the design set out to reach.
+/// A figure with its design target.
 struct Target {
     name: &'static str,
-    /// The size that it is measured at; 0 is each.
+    /// Size in items at which it is measured; 0 is every size.
     at: u64,
     place: &'static str,
     most: f64,
@@ -114,9 +114,8 @@ const fn target(name: &'static str, at: u64, place: &'static str, most: f64, uni
     Target { name, at, place, most, unit }
 }
 
-/// What the design set out to reach before anything was built, p50 of a time. It is to be met with a factor of two to spare.
-/// It was meant for vectors of 768 numbers; these have 384, and codes of each token beside them. Pruning and consolidating
-/// come later.
+/// Design targets, set before anything was built; times are p50. They must be met with a factor of two to spare. They assumed
+/// vectors of 768 numbers; the vectors have 384 and a code for each token. Targets for pruning and consolidating are missing.
 const TARGETS: &[Target] = &[
     target("new process: query --fast", 10_000, "/processes/query --fast/p50_ms", 6.0, Unit::Ms),
     target("new process: query, cached text", 10_000, "/processes/query, cached text/p50_ms", 25.0, Unit::Ms),
@@ -130,10 +129,10 @@ const TARGETS: &[Target] = &[
     target("disk, texts and words excluded", 100_000, "/build/disk_without_text", 350.0, Unit::Mb),
 ];
 
-/// How many times better than its target a figure is to be.
+/// Factor by which a figure must be better than its target.
 const SPARE: f64 = 2.0;
 
-/// Prints the design's targets with the margin that each is met by.
+/// Prints the design targets, each with its margin.
 pub fn print_targets(sizes: &[Value]) {
     let mut rows = Vec::new();
     for figures in sizes {
@@ -194,7 +193,7 @@ pub fn print(figures: &Value) -> Verdict {
     verdict
 }
 
-/// A time as its table shows it, `-` where there is none.
+/// Formats a time for the table, `-` if there is none.
 fn shown(figure: &Value) -> String {
     figure.as_f64().map_or_else(|| "-".into(), table::number)
 }

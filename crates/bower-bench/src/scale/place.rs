@@ -1,4 +1,4 @@
-//! Defines a store of the cache: its place, the names of its passages, and how it is opened and asked.
+//! Defines a store of the cache: its folder, the names of its passages, how it is opened and queried.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -13,10 +13,10 @@ use serde_json::Value;
 use crate::gauge::{self, Times};
 use crate::options::{Failed, Options};
 
-/// The metadata that filtered questions filter by: passage `at` is in lot `at % LOTS`, so a lot holds 1 % of them.
+/// Number of metadata values for filtered questions: passage `at` is in lot `at % LOTS`, so a lot holds 1 % of the passages.
 pub const LOTS: usize = 100;
 pub const LOT: usize = 7;
-/// Where a measurement's own memories are kept, to be forgotten at its end.
+/// Collection of a measurement's own memories, which are forgotten at its end.
 pub const SCRATCH: &str = "bench";
 
 /// A store of the cache.
@@ -31,12 +31,12 @@ impl Place {
         Self { home: folder.join("home"), folder }
     }
 
-    /// What is known of a store that was built to its end.
+    /// Returns the figures of a store that was built completely.
     pub fn built(&self) -> Option<Value> {
         serde_json::from_slice(&std::fs::read(self.folder.join("built.json")).ok()?).ok()
     }
 
-    /// How many of its passages are real.
+    /// Returns the number of its real passages.
     pub fn real(&self) -> Result<usize, Failed> {
         let built = self.built().ok_or("the store is not whole")?;
         Ok(built["real"].as_u64().ok_or("the store does not say how much of it is real")? as usize)
@@ -47,7 +47,7 @@ impl Place {
     }
 }
 
-/// The name of a passage in a store, and back.
+/// Returns the name of a passage in a store; [`number`] is the inverse.
 pub fn name(at: usize) -> String {
     format!("{:03}/{at:07}.md", at / 1_000)
 }
@@ -56,7 +56,7 @@ pub fn number(name: &str) -> Option<usize> {
     name.rsplit('/').next()?.strip_suffix(".md")?.parse().ok()
 }
 
-/// Questions that no run asked before: known ones with their words in another order, different ones for each process and call.
+/// Returns questions that no run asked before: recombined known ones, different for each process and call.
 pub fn fresh_questions(questions: &[String], count: usize) -> impl Iterator<Item = String> + '_ {
     let salt = jiff::Timestamp::now().as_microsecond().cast_unsigned();
     let mut dice = crate::tokens::Dice(salt ^ u64::from(std::process::id()) << 40);
@@ -68,7 +68,7 @@ pub fn fresh_questions(questions: &[String], count: usize) -> impl Iterator<Item
     })
 }
 
-/// The engine over the store in `home`, with the models of the options.
+/// Opens the engine over the store in `home`, with the models of the options.
 pub fn open(options: &Options, home: &Path) -> Result<Engine, Failed> {
     let settings = Settings { models_folder: Some(options.models.clone()), ..Settings::default() };
     Ok(Engine::open(home, settings, jiff::Timestamp::now())?)
@@ -78,7 +78,7 @@ pub fn ask(question: &str) -> QueryRequest {
     QueryRequest { text: question.to_owned(), ..QueryRequest::default() }
 }
 
-/// The times of hybrid questions that arrive evenly for some seconds, whether the one before is answered or not, and the
+/// Measures hybrid questions that arrive evenly for some seconds, whether or not the previous one is answered. Also returns the
 /// longest delta that one of them searched.
 pub fn paced(
     engine: &Engine,
@@ -100,7 +100,7 @@ pub fn paced(
     Ok((times, delta))
 }
 
-/// Gives a process of this program a step and all that the step may need to know.
+/// Adds a step and the options that it may need to the command line of a process of this program.
 pub fn tell<'a>(command: &'a mut Command, step: &str, size: usize, options: &Options) -> &'a mut Command {
     command.arg(step).args(["--count", &size.to_string(), "--runs", &options.runs.to_string()]);
     for passages in &options.passages {

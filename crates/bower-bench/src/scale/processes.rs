@@ -1,5 +1,5 @@
 //! Measures whole processes over one store: wall time from spawn to exit, CPU time, peak memory.
-//! The page cache is warm. Commands take turns, so that a noisy moment hits all of them.
+//! The page cache is warm. Commands alternate, so that a disturbance on the machine affects all of them.
 
 use std::process::Command;
 use std::time::Duration;
@@ -12,10 +12,10 @@ use crate::cold::{Measured, measure, ms};
 use crate::gauge::Times;
 use crate::options::{Failed, Options};
 
-/// Runs before the ones that count.
+/// Uncounted runs at the start.
 const WARM_UP: usize = 3;
 
-/// What is asked: nothing, a question that is in the cache of vectors, a new one, or a new text.
+/// Text of a command: none, a question whose vector is cached, or a new text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Text {
     None,
@@ -61,7 +61,7 @@ pub fn run(options: &Options, place: &Place) -> Result<Value, Failed> {
     Ok(figures)
 }
 
-/// A writer is killed in the midst of its work; then the first question of a new process.
+/// Kills a writer during its work, and measures the first question of a new process.
 fn after_a_crash(options: &Options, place: &Place, known: &[String]) -> Result<Value, Failed> {
     let mut times = Times::new();
     let mut peak = 0f64;

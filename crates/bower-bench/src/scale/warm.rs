@@ -1,6 +1,6 @@
-//! Measures questions in one process that stays: time of each channel and of ranking, memory, and recall.
-//! Recall is what the vector channel finds of the truth; memory is read afterwards. The loop is closed, one question at a time, unless
-//! a rate is said; at a rate a question's time begins when it was due.
+//! Measures questions in one long-lived process: time of each channel and of ranking, memory, and recall.
+//! Recall is that of the vector channel against exact search; memory is read afterwards. The loop is closed, one question at a
+//! time, unless a rate is named. At a rate, a question's time begins when it was due.
 
 use std::time::Instant;
 
@@ -17,21 +17,21 @@ use crate::corpus::Corpus;
 use crate::gauge::{self, Times};
 use crate::options::{Failed, Options, packed};
 
-/// Questions of one round.
+/// Questions per round.
 pub const QUESTIONS: usize = 1_000;
 const ROUNDS: usize = 3;
-/// What a question's time is made of.
+/// Parts of a question's time.
 const PARTS: [&str; 4] = ["text", "vector", "ranking", "rest"];
-/// Of the vector channel alone, of words alone, with a filter.
+/// Questions for the vector channel alone and with a filter.
 const FEWER: usize = 300;
-/// Questions whose answers are compared with exact search.
+/// Number of questions whose answers are compared with exact search.
 const JUDGED: usize = 100;
-/// Questions a second, and for how long.
+/// Questions per second, and seconds at that rate.
 const RATE: u32 = 50;
 const SECONDS: u32 = 10;
-/// Rows that words alone are asked for.
+/// Rows that the text channel is asked for.
 const WORDS: usize = 200;
-/// As good as the tenth best: float32 sums in another order differ by less.
+/// Tolerance around the tenth best score: float32 sums in another order differ by less.
 const SAME: f32 = 1e-5;
 
 pub fn run(options: &Options, place: &Place, judged: bool) -> Result<Value, Failed> {
@@ -41,7 +41,7 @@ pub fn run(options: &Options, place: &Place, judged: bool) -> Result<Value, Fail
     let open_ms = start.elapsed().as_secs_f64() * 1e3;
     let questions = place.questions()?;
 
-    // New to the store: the model makes their vectors.
+    // These texts are new to the store, so the model computes their vectors.
     let mut new = Times::new();
     for question in fresh_questions(&questions, 200) {
         new.take(|| engine.query(&Visibility::everything(), &ask(&question), now()))?;
@@ -88,15 +88,15 @@ pub fn run(options: &Options, place: &Place, judged: bool) -> Result<Value, Fail
     Ok(result)
 }
 
-/// Times of whole questions, by words and vectors.
+/// Times of whole questions in the text and vector channels.
 struct Hybrid {
     whole: Times,
-    /// In the order of [`PARTS`].
+    /// One for each of [`PARTS`], in their order.
     parts: [Times; PARTS.len()],
     rounds: Vec<Value>,
-    /// The least of its rounds for each question, part by part and whole: what is left when others use the machine less.
+    /// Least time of all rounds for each question, by part and in total. It reduces the influence of other load on the machine.
     least: Vec<[f64; PARTS.len() + 1]>,
-    /// After the first round.
+    /// Memory after the first round.
     memory: Value,
 }
 
@@ -143,7 +143,7 @@ fn hybrid(engine: &Engine, questions: &[String]) -> Result<Hybrid, Failed> {
     Ok(found)
 }
 
-/// The median and the 99th percentile of each part and of the whole, over the questions' least.
+/// Returns the median and the 99th percentile of each part and of the total, over the questions' least times.
 fn best_of_rounds(least: &[[f64; PARTS.len() + 1]]) -> Value {
     let names = PARTS.iter().copied().chain(["hybrid"]).enumerate();
     names
@@ -159,8 +159,8 @@ fn best_of_rounds(least: &[[f64; PARTS.len() + 1]]) -> Value {
         .into()
 }
 
-/// The vector channel's own time as the engine tells it; it runs on the thread that asks. CPU is that of the whole question
-/// but ranking.
+/// Measures the vector channel alone by the engine's own figure; it runs on the calling thread. CPU time is that of the whole
+/// question without ranking.
 fn alone(
     engine: &Engine,
     questions: &[String],
@@ -185,7 +185,7 @@ fn alone(
     Ok(times.json())
 }
 
-/// Hybrid questions among 1 % of the rows, whole.
+/// Measures hybrid questions that a filter limits to 1 % of the rows.
 fn alone_filtered(engine: &Engine, questions: &[String], select: &Selection) -> Result<Value, Failed> {
     let mut times = Times::new();
     for question in questions.iter().take(FEWER) {
@@ -197,7 +197,7 @@ fn alone_filtered(engine: &Engine, questions: &[String], select: &Selection) -> 
     Ok(json)
 }
 
-/// The text channel's best 200 as the engine tells it; CPU is of the whole question by words, ranking included.
+/// Measures the text channel's best 200 by the engine's own figure. CPU time is that of the whole question, ranking included.
 fn alone_words(engine: &Engine, questions: &[String], select: &Selection) -> Result<Value, Failed> {
     let mut times = Times::new();
     for question in questions {
@@ -216,7 +216,7 @@ fn alone_words(engine: &Engine, questions: &[String], select: &Selection) -> Res
     Ok(times.json())
 }
 
-/// Recall@10 of the vector channel as it answers a question for ten hits, against exact search over the vectors it was given.
+/// Computes Recall@10 of the vector channel at ten hits, against exact search over the vectors that it was given.
 fn judge(
     options: &Options,
     place: &Place,
@@ -270,7 +270,7 @@ fn judge(
     Ok(gauge::round(recall))
 }
 
-/// The best ten scores of each question among some rows.
+/// Returns the ten best scores of each question among some rows.
 fn exact(corpus: &Corpus, rows: &[usize], asked: &[Vec<f32>]) -> Vec<Vec<f32>> {
     let mut best = vec![vec![f32::NEG_INFINITY; 10]; asked.len()];
     for &row in rows {
@@ -286,7 +286,7 @@ fn exact(corpus: &Corpus, rows: &[usize], asked: &[Vec<f32>]) -> Vec<Vec<f32>> {
     best
 }
 
-/// As the store keeps it.
+/// Converts a vector to half floats and back, as the store keeps it.
 fn halved(vector: &[f32]) -> Vec<f32> {
     floats(&halves(vector))
 }

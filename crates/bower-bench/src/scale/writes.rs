@@ -1,5 +1,5 @@
 //! Measures writes to one store: keeping memories, compacting the indexes, and forgetting.
-//! It keeps a memory with the model's time and a thousand of them, compacts them in, and forgets all of them again.
+//! It keeps one memory with the model's time, then a thousand; it compacts them into the indexes and forgets all of them.
 
 use std::collections::BTreeSet;
 
@@ -26,7 +26,7 @@ pub fn run(options: &Options, place: &Place) -> Result<Value, Failed> {
     let now = jiff::Timestamp::now;
     let known = place.questions()?;
     let mut texts = fresh_questions(&known, ONES + THOUSAND + 2 * FORGOTTEN);
-    // The same text twice is one memory.
+    // A repeated text gives one memory only.
     let mut ids = BTreeSet::new();
     let mut ones = Times::new();
     for text in texts.by_ref().take(ONES) {
@@ -75,7 +75,7 @@ fn gauged(once: impl FnOnce() -> Result<(), Failed>) -> Result<Value, Failed> {
     Ok(json!({ "wall_ms": gauge::round(wall_ms), "cpu_ms": gauge::round(cpu_ms) }))
 }
 
-/// Forgets what commands and killed writers left.
+/// Forgets the memories that commands and killed writers left.
 pub fn forget_scratch(options: &Options, place: &Place) -> Result<(), Failed> {
     let engine = open(options, &place.home)?;
     let all = Selection { collections: vec![SCRATCH.to_owned()], ..Selection::default() };
@@ -88,7 +88,7 @@ pub fn forget_scratch(options: &Options, place: &Place) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Writes until it is killed.
+/// Writes memories until it is killed.
 pub fn write_for_ever(options: &Options, place: &Place) -> Result<Value, Failed> {
     let engine = open(options, &place.home)?;
     for text in fresh_questions(&place.questions()?, usize::MAX) {

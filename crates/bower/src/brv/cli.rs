@@ -1,4 +1,4 @@
-//! Parses the arguments of `ByteRover`'s command line, as far as this program has something that they mean.
+//! Parses the arguments of `ByteRover`'s command line, as far as this program has an equivalent.
 
 #![expect(
     clippy::doc_markdown,
@@ -27,37 +27,37 @@ pub(super) struct Brv {
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Action {
-    /// Ask, and get what answers as one text
+    /// Ask a question, and get the evidence as one text
     Query(QueryArgs),
     /// Keep something
     Curate(CurateArgs),
-    /// Ask, and get a list
+    /// Ask a question, and get a list of hits
     Search(SearchArgs),
-    /// What is kept for this project, and where
+    /// Show what is kept for this project, and where
     Status(StatusArgs),
     /// Serve agents by the Model Context Protocol, with the tools brv-query and brv-curate
     Mcp(ServeArgs),
-    /// Nothing to do: the store makes itself
+    /// Do nothing: the store is made when it is needed
     Init(InitArgs),
 }
 
-/// How to print.
+/// Output formats.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(super) enum Form {
     /// For people and prompts
     #[default]
     Text,
-    /// One object a line
+    /// One JSON object a line
     Json,
 }
 
-/// The name of the action that arguments want, which need not be understood otherwise.
+/// Returns the name of the requested action, even if the arguments are otherwise invalid.
 pub(super) fn action_of(arguments: &[OsString]) -> String {
     let brv = Brv::command();
     let mut words = arguments.iter().skip(1).filter_map(|word| word.to_str());
     while let Some(word) = words.next() {
         if matches!(word, "--collection" | "--home" | "--format") {
-            // What follows is its value, whatever it is called.
+            // The next word is the value of this option, whatever its name.
             words.next();
         } else if brv.find_subcommand(word).is_some() {
             return word.to_owned();
@@ -66,11 +66,11 @@ pub(super) fn action_of(arguments: &[OsString]) -> String {
     "brv".to_owned()
 }
 
-/// Whether arguments that cannot be understood ask for JSON all the same: what reads lines is told of it in one.
+/// Whether arguments that cannot be parsed request JSON. A program that reads JSON lines gets the error as one, too.
 pub(super) fn asks_for_json(arguments: &[OsString]) -> bool {
     let before_text = arguments.iter().map_while(|one| one.to_str().filter(|one| *one != "--"));
     let given: Vec<&str> = before_text.collect();
-    // Elsewhere -f is a file.
+    // With other actions `-f` names a file.
     let is_status = action_of(arguments) == "status";
     let names = |name: &str| name == "--format" || (name == "-f" && is_status);
     given.contains(&"--format=json") || given.windows(2).any(|two| names(two[0]) && two[1] == "json")
@@ -81,10 +81,10 @@ pub(super) struct QueryArgs {
     /// The question; text that begins with - goes after --
     #[arg(value_name = "TEXT")]
     pub text: Vec<String>,
-    /// How to print
+    /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: Form,
-    /// Taken and not needed: nothing here waits
+    /// Accepted and ignored: nothing here waits
     #[arg(long, value_name = "SECONDS")]
     pub timeout: Option<u32>,
 }
@@ -94,19 +94,19 @@ pub(super) struct CurateArgs {
     /// What to keep; text that begins with - goes after --
     #[arg(value_name = "TEXT")]
     pub text: Vec<String>,
-    /// Return at once; what is kept is on the disk by then and is dealt with afterwards
+    /// Return at once; by then the text is on disk, and it is processed afterwards
     #[arg(long)]
     pub detach: bool,
-    /// A file that belongs to it; up to five
+    /// A file that belongs to the text; up to five
     #[arg(long, short, value_name = "PATH")]
     pub files: Vec<PathBuf>,
-    /// How to print
+    /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: Form,
-    /// Taken and not needed: nothing here waits
+    /// Accepted and ignored: nothing here waits
     #[arg(long, value_name = "SECONDS")]
     pub timeout: Option<u32>,
-    /// Deals with one entry of the queue
+    /// Process one entry of the queue
     #[arg(long, value_name = "ENTRY", hide = true)]
     pub queued: Option<String>,
 }
@@ -116,26 +116,26 @@ pub(super) struct SearchArgs {
     /// The question; text that begins with - goes after --
     #[arg(value_name = "TEXT")]
     pub text: Vec<String>,
-    /// Results wanted
+    /// Number of results
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=50))]
     pub limit: u16,
-    /// Only what came from this path or below it
+    /// Only items from this path or below it
     #[arg(long, value_name = "PATH")]
     pub scope: Option<String>,
-    /// How to print
+    /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: Form,
 }
 
 #[derive(Args, Debug)]
 pub(super) struct StatusArgs {
-    /// How to print
+    /// Output format
     #[arg(long, short, value_name = "FORMAT", default_value = "text")]
     pub format: Form,
     /// The project's folder
     #[arg(long, value_name = "DIR")]
     pub project_root: Option<PathBuf>,
-    /// Say how the project's folder was found
+    /// Show how the project's folder was found
     #[arg(long, short)]
     pub verbose: bool,
 }
@@ -145,13 +145,13 @@ pub(super) struct ServeArgs {}
 
 #[derive(Args, Debug)]
 pub(super) struct InitArgs {
-    /// Taken and not needed
+    /// Accepted and ignored
     #[arg(long, short)]
     pub force: bool,
 }
 
 impl Action {
-    /// The command's word in each line.
+    /// Returns the name of the command for output lines.
     pub(super) const fn word(&self) -> &'static str {
         match self {
             Self::Query(_) => "query",
@@ -163,7 +163,7 @@ impl Action {
         }
     }
 
-    /// How it prints.
+    /// Returns the requested output format.
     pub(super) const fn form(&self) -> Form {
         match self {
             Self::Query(arguments) => arguments.format,
@@ -174,7 +174,7 @@ impl Action {
         }
     }
 
-    /// The project's folder where it was named.
+    /// Returns the project's folder if the arguments name one.
     pub(super) fn root(&self) -> Option<&Path> {
         match self {
             Self::Status(arguments) => arguments.project_root.as_deref(),

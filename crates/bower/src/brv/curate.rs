@@ -1,4 +1,4 @@
-//! Keeps a text handed to `brv` by its kind: a note becomes a memory, a conversation is kept as turns.
+//! Keeps a text passed to `brv` by its kind: a note becomes a memory, a conversation is kept as turns.
 
 use bower_core::item::CurateOutcome;
 use bower_core::request::{Curated, KeptSentence};
@@ -15,31 +15,31 @@ use crate::failure::{Exit, Failure, Hint, Result, one_line};
 use crate::render::count;
 use crate::service::{Bounds, CurateBody, Served, Service, TurnsBody};
 
-/// Files that one text may bring along, and how large each may be.
+/// Most files that a text may include, and the largest size of each in bytes.
 const MOST_FILES: usize = 5;
 const LARGEST_FILE: u64 = 1 << 20;
 
-/// What became of it.
+/// Result of keeping a text.
 #[derive(Debug)]
 pub struct Kept {
-    /// In words.
+    /// Message for the caller.
     pub message: String,
-    /// Which memories it changed.
+    /// Ids of the memories that it changed.
     pub changes: Changes,
-    /// Somebody has to say which of two is right.
+    /// Whether it opened a review that a person has to decide.
     pub review: bool,
 }
 
 /// Ids of memories.
 #[derive(Debug, Default, Serialize, JsonSchema)]
 pub struct Changes {
-    /// Those that are new.
+    /// Ids of new memories.
     created: Vec<String>,
-    /// Those that were confirmed or replaced.
+    /// Ids of memories that were confirmed or replaced.
     updated: Vec<String>,
 }
 
-/// Keeps it in a collection, for a project. What the gate refuses is nothing kept, and an error.
+/// Keeps a text in a collection, for a project. A text that the gate refuses is an error.
 pub fn keep(
     service: &Service,
     bounds: &Bounds,
@@ -106,7 +106,7 @@ impl Kept {
     }
 }
 
-/// A text with the files that it speaks of, seen from a folder.
+/// Returns a text with the content of the files, whose paths are relative to `folder`.
 pub fn with_files(text: &str, files: &[PathBuf], folder: &Path) -> Result<String> {
     if files.len() > MOST_FILES {
         return Err(Failure::usage(

@@ -15,17 +15,17 @@ use super::cli::Form;
 use crate::failure::{Failure, Result, one_line};
 use crate::wire::{Output, complain};
 
-/// What a query without an answer says. Hosts drop what has 20 characters or fewer, and this must be dropped.
+/// Text result of a query without an answer. Hosts drop results of at most 20 characters, and must drop this one.
 const NOTHING: &str = "Nothing found.";
 
-/// The other program numbers its ways to answer; 2 is a search without a language model.
+/// The `tier` of results. `ByteRover` numbers its ways to answer; 2 is a search without a language model.
 pub(super) const TIER: u8 = 2;
 
-/// One run's output.
+/// Output of one run.
 pub(super) struct Lines<'a> {
     command: &'a str,
     form: Form,
-    /// The run's own id, in the form of a UUID.
+    /// Id of the run, formatted like a UUID.
     pub task: String,
 }
 
@@ -35,7 +35,7 @@ impl<'a> Lines<'a> {
         Self { command, form, task: task_id(seed.as_bytes()) }
     }
 
-    /// A line on the way; text has none.
+    /// Prints an intermediate line; only for JSON.
     pub(super) fn line(&self, data: &Value) -> Result<()> {
         match self.form {
             Form::Text => Ok(()),
@@ -43,16 +43,16 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// The end of a run that did what it was asked.
+    /// Prints the result of a successful run.
     pub(super) fn end(&self, data: &Value, text: &str) -> Result<()> {
         match self.form {
-            // Hosts put it into prompts.
+            // Hosts put this text into prompts.
             Form::Text => Output::put(&PromptText::lines(text)),
             Form::Json => self.put(data, true),
         }
     }
 
-    /// The end of one that did not. In text it goes where no host takes it for an answer.
+    /// Prints the error of a failed run. As text it goes to standard error, where no host takes it for an answer.
     pub(super) fn fail(&self, failure: &Failure) {
         let mut told = failure.line();
         if let Some(hint) = &failure.hint {
@@ -74,13 +74,13 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// What answers a question, as one text.
+/// Returns the evidence of an answer as one text.
 pub fn result_of(answer: &Answer) -> String {
     let block = answer.evidence.as_ref().map(|found| evidence::block(&found.pieces)).unwrap_or_default();
     if block.is_empty() { NOTHING.to_owned() } else { block.into() }
 }
 
-/// A hit as the other program lists it.
+/// A hit in `ByteRover`'s format.
 #[derive(Serialize, JsonSchema)]
 pub struct Match {
     title: String,
@@ -89,13 +89,13 @@ pub struct Match {
 }
 
 impl Match {
-    /// Of a hit.
+    /// Converts a hit.
     pub fn of(hit: &Hit) -> Self {
         Self { title: one_line(&hit.memory.summary), path: path_of(hit), score: hit.score }
     }
 }
 
-/// Where a hit stands: a document's path, or a memory's type and id.
+/// Returns a hit's path: that of its document, or a memory's type and id.
 pub(super) fn path_of(hit: &Hit) -> String {
     let path = hit.memory.metadata.get("path").and_then(Value::as_str);
     path.map_or_else(
@@ -107,10 +107,10 @@ pub(super) fn path_of(hit: &Hit) -> String {
     )
 }
 
-/// 16 bytes of a digest, written as a UUID is.
+/// Formats 16 bytes of a digest like a UUID.
 fn task_id(seed: &[u8]) -> String {
     let mut id: [u8; 32] = Sha256::digest(seed).into();
-    // Version and variant of RFC 9562, for readers that look: 8 is a digest of one's own.
+    // Version and variant of RFC 9562, for readers that check them: version 8 allows a custom digest.
     id[6] = id[6] & 0x0f | 0x80;
     id[8] = id[8] & 0x3f | 0x80;
     [&id[..4], &id[4..6], &id[6..8], &id[8..10], &id[10..16]].map(hex).join("-")

@@ -1,29 +1,29 @@
-//! Classifies a text handed to `brv` for keeping: a note, or turns of a conversation.
-//! Hosts hand over more than facts: a turn of a conversation with both sides, the last messages before a context is compressed, or an
-//! entry of a memory of their own, each behind a label.
+//! Classifies a text passed to `brv` for keeping: a note, or turns of a conversation.
+//! Hosts pass more than facts: a turn of a conversation with both sides, the last messages before a context is compressed, or
+//! an entry of their own memory. Labels mark the last two.
 
 use crate::service::TurnBody;
 
-/// Labels in front of an entry of a host's own memory, and the tag that says so.
+/// Labels that hosts put before entries of their own memory, each with the tag that replaces it.
 const LABELS: [(&str, &str); 2] = [("[User profile]", "user-profile"), ("[Agent memory]", "agent-memory")];
-/// The label in front of messages that are about to be compressed.
+/// Label that hosts put before messages that are about to be compressed.
 const COMPRESSION: &str = "[Pre-compression context]";
 
-/// A text as what it is.
+/// A classified text.
 #[derive(Debug, PartialEq)]
 pub(super) enum Told {
-    /// Something to remember.
+    /// A text to remember.
     Note {
-        /// Without its label.
+        /// The text without its label.
         text: String,
-        /// What the label said.
+        /// Tags that replace the label.
         tags: Vec<String>,
     },
     /// Turns of a conversation.
     Turns(Vec<TurnBody>),
 }
 
-/// Reads a text as what it is.
+/// Classifies a text.
 pub(super) fn read(text: &str) -> Told {
     let text = text.trim();
     for (label, tag) in LABELS {
@@ -34,14 +34,14 @@ pub(super) fn read(text: &str) -> Told {
     let talk = text.strip_prefix(COMPRESSION).map_or(text, str::trim_start);
     let turns = turns(talk);
     let sides = |speaker| turns.iter().any(|turn| turn.speaker == speaker);
-    // One line that begins with "User:" may be a note about a user; both sides are a conversation.
+    // A line that begins with "User:" may be a note about a user. Only both sides make a conversation.
     if (sides("user") && sides("assistant")) || (talk.len() < text.len() && !turns.is_empty()) {
         return Told::Turns(turns);
     }
     Told::Note { text: text.to_owned(), tags: Vec::new() }
 }
 
-/// The turns of a text that begins with a side's name; none where it does not.
+/// Parses the turns of a text that begins with a side's name; empty if it does not.
 fn turns(text: &str) -> Vec<TurnBody> {
     let mut turns: Vec<TurnBody> = Vec::new();
     for line in text.lines() {

@@ -1,5 +1,5 @@
 //! Finds the project of a `brv` run: the one around the current folder.
-//! Each has a collection of its own, so that what was told in one project never shows up in another.
+//! Each project has its own collection, so that texts of one project never appear in another.
 
 use bower_core::item::hex;
 use sha2::{Digest, Sha256};
@@ -7,26 +7,26 @@ use std::path::{Path, PathBuf};
 
 use crate::failure::Result;
 
-/// The other program's folder: its presence marks a project, and its context tree is taken over.
+/// `ByteRover`'s folder: it marks a project, and its context tree is imported.
 const FOLDER: &str = ".brv";
-/// Names of collections are shown: a folder's name is cut to so many letters.
+/// Length in characters to which a folder's name is cut, because names of collections are shown.
 const LONGEST_NAME: usize = 32;
 
-/// A project.
+/// A project with its collection.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Project {
-    /// Its folder.
+    /// The project's folder.
     pub root: PathBuf,
-    /// Why that one.
+    /// Name of the rule that chose the folder.
     pub found_by: &'static str,
-    /// The name of its collection.
+    /// Name of its collection.
     pub collection: String,
-    /// What the other program kept there, where it did.
+    /// `ByteRover`'s folder, if the project has one.
     pub tree: Option<PathBuf>,
 }
 
 impl Project {
-    /// A folder that was named is one; else it is the one around the current folder.
+    /// Returns the project in the named folder, or else the one around the current folder.
     pub(super) fn find(named: Option<&Path>) -> Result<Self> {
         let find = |source| bower_core::Error::io("find", Path::new("."), source);
         Ok(match named {
@@ -35,7 +35,7 @@ impl Project {
         })
     }
 
-    /// The one around a folder: the nearest above with a `.brv`, else with a `.git`, else itself.
+    /// Returns the project around a folder: the nearest folder above with a `.brv`, else with a `.git`, else the folder itself.
     pub fn around(folder: &Path) -> Self {
         let start = real(folder);
         let above = |name: &str| start.ancestors().find(|folder| folder.join(name).exists());
@@ -55,12 +55,12 @@ impl Project {
     }
 }
 
-/// One folder has one name, whatever link led there.
+/// Resolves links, so that a folder has one name whatever link led to it.
 fn real(folder: &Path) -> PathBuf {
     folder.canonicalize().unwrap_or_else(|_| folder.to_path_buf())
 }
 
-/// A name that tells people which project it is, and is another for each folder.
+/// Returns a collection name that people recognise and that differs for each folder.
 fn collection_of(root: &Path) -> String {
     let folder = root.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
     let plain: String = folder

@@ -1,6 +1,6 @@
 //! Queues on disk the texts that `brv` has accepted and not kept yet.
-//! An entry is on the disk before its writer is told that it is queued; a process of its own keeps it, and where that died the next run
-//! does.
+//! An entry is on disk before the caller gets the reply that it is queued. A separate process keeps it; if that process died,
+//! the next run does.
 
 use bower_core::Error;
 use bower_core::files;
@@ -14,7 +14,7 @@ use std::time::{Duration, SystemTime};
 
 use crate::failure::{Failure, Result};
 
-/// An entry that is older was left behind: keeping one takes a second at most.
+/// Age from which an entry is abandoned: keeping one takes a second at most.
 const LEFT_BEHIND: Duration = Duration::from_mins(1);
 
 /// The folder of the entries.
@@ -23,12 +23,13 @@ pub(super) struct Queue {
 }
 
 impl Queue {
-    /// The queue of a project: what waits is kept in the project's collection, and never in that of whoever comes by next.
+    /// Returns the queue of a project. Its entries are kept in the project's collection, never in that of a later run's
+    /// project.
     pub(super) fn of(home: &Path, collection: &str) -> Self {
         Self { folder: home.join("queue").join(digits(collection)) }
     }
 
-    /// Puts a text on the disk, and says its entry's name.
+    /// Writes a text to disk and returns the name of its entry.
     pub(super) fn push(&self, text: &str) -> Result<String> {
         files::create_folder(&self.folder)
             .map_err(|source| Error::io("create the folder", &self.folder, source))?;
@@ -37,14 +38,14 @@ impl Queue {
             file.write_all(text.as_bytes())?;
             file.as_file().sync_all()?;
             file.persist(self.folder.join(&name)).map_err(|error| error.error)?;
-            // The name is durable when its folder is.
+            // The name is durable only after its folder is synced.
             File::open(&self.folder).and_then(|folder| folder.sync_all())
         });
         written.map_err(|source| Error::io("write", &self.folder.join(&name), source))?;
         Ok(name)
     }
 
-    /// An entry's text; none where somebody dealt with it.
+    /// Returns the text of an entry; `None` if another process has handled it.
     pub(super) fn read(&self, entry: &str) -> Result<Option<String>> {
         let path = self.path(entry)?;
         match std::fs::read_to_string(&path) {
@@ -54,7 +55,7 @@ impl Queue {
         }
     }
 
-    /// Takes an entry out. That somebody else did is as good.
+    /// Removes an entry. It is no error if another process removed it.
     pub(super) fn remove(&self, entry: &str) -> Result<()> {
         let path = self.path(entry)?;
         match std::fs::remove_file(&path) {
@@ -65,7 +66,7 @@ impl Queue {
         }
     }
 
-    /// Entries whose process must have died, oldest name first.
+    /// Returns the entries whose process must have died, sorted by name.
     pub(super) fn left_behind(&self, now: SystemTime) -> Result<Vec<String>> {
         let listed = match std::fs::read_dir(&self.folder) {
             Ok(listed) => listed,
@@ -74,7 +75,7 @@ impl Queue {
         };
         let mut left = Vec::new();
         for entry in listed.flatten() {
-            // One that a wrong clock dated later than now is no younger for that.
+            // A file time after `now` comes from a wrong clock, and counts as an age too.
             let gap = |time| now.duration_since(time).unwrap_or_else(|later| later.duration());
             let age = entry.metadata().and_then(|about| about.modified()).map(gap);
             let is_old = age.is_ok_and(|age| age >= LEFT_BEHIND);
@@ -104,7 +105,7 @@ pub(super) fn spawn(entry: &str, root: &Path, collection: &str, home: &Path) -> 
     #[cfg(unix)]
     {
         use std::os::unix::process::CommandExt as _;
-        // By its name it knows what it is; in a group of its own no key of this terminal ends it.
+        // The name selects `brv`. In its own process group, no key of this terminal ends it.
         command.arg0("brv").process_group(0);
     }
     command.arg("--home").arg(home).args(["--collection", collection, "curate", "--queued", entry]);
@@ -112,12 +113,12 @@ pub(super) fn spawn(entry: &str, root: &Path, collection: &str, home: &Path) -> 
     command.spawn().map(drop).map_err(|source| Error::io("start", &program, source).into())
 }
 
-/// The same text twice is one entry.
+/// Returns the entry's name; the same text gives the same entry.
 fn name_of(text: &str) -> String {
     format!("cur-{}", digits(text))
 }
 
-/// Sixteen digits that are another text's by no chance.
+/// Returns sixteen hexadecimal digits of a hash; two texts practically never share them.
 fn digits(text: &str) -> String {
     hex(&Sha256::digest(text.as_bytes())[..8])
 }

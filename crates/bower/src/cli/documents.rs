@@ -7,7 +7,7 @@ use clap::{Arg, Command, CommandFactory};
 use super::Cli;
 use crate::settings::table::knobs;
 
-/// What a document shows as commands: backticked `bower …`, and lines of code blocks that begin so.
+/// Returns the commands in a document: backticked `bower …`, and lines of code blocks that begin so.
 fn shown(text: &str) -> Vec<String> {
     let mut all = Vec::new();
     let (mut is_code, mut is_shell) = (false, false);
@@ -30,17 +30,17 @@ fn shown(text: &str) -> Vec<String> {
     all
 }
 
-/// Whether a word is a part that a reader fills in: `NAME`, `DIR…`, `<ID>`, or several joined by `|`.
+/// Whether a word is a placeholder for the reader: `NAME`, `DIR…`, `<ID>`, or several joined by `|`.
 fn is_open(word: &str) -> bool {
     word.contains(['|', '<', '[', '…', '"', '\'', '$'])
         || word.chars().all(|c| c.is_ascii_uppercase() || c == '_')
 }
 
-/// What is wrong with a command as a document shows it, if anything.
+/// Returns the error in a command of a document, if any.
 fn problem(root: &Command, shown: &str) -> Option<String> {
-    // What follows a pipe or another command is not ours.
+    // Anything after a pipe or another command is not checked.
     let ours = shown.split([';', '>', '&']).next()?.split(" | ").next()?;
-    // What is quoted is a text, not flags.
+    // Quoted parts are text, not flags.
     let ours: String = ours.split('"').step_by(2).collect::<Vec<_>>().join("TEXT");
     let mut words = ours.split_whitespace().skip(1).peekable();
     let mut path = vec![root];
@@ -74,7 +74,7 @@ fn problem(root: &Command, shown: &str) -> Option<String> {
         } else {
             is_argument = true;
         }
-        // A setting that is set exists.
+        // The setting of `config set` must exist.
         if path.iter().map(|command| command.get_name()).eq(["bower", "config", "set"]) && word != "set" {
             let is_setting = knobs().any(|knob| knob.key == word) || is_open(word);
             return (!is_setting).then(|| format!("`{shown}`: there is no setting {word}"));

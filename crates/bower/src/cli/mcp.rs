@@ -16,10 +16,10 @@ pub struct McpArgs {
     /// [default: twelve of Bowerbird's, or those of --compat]
     #[arg(long, value_name = "TOOLS")]
     pub tools: Option<String>,
-    /// Offer another memory's tools under their names, in place of Bowerbird's (--tools all: beside them)
+    /// Offer the tools of another memory system under their names, instead of Bowerbird's (--tools all: beside them)
     #[arg(long, value_name = "SYSTEM")]
     pub compat: Option<System>,
-    /// Reach only items of this scope, and keep new ones in it, whatever a tool is told
+    /// Reach only items of this scope, and keep new ones in it, whatever a tool's arguments say
     #[arg(long, value_name = "SCOPE", value_parser = words::<Scope>(Scope::ALL.iter().map(|v| v.word())))]
     pub scope: Option<Scope>,
     /// Reach only this owner's items, and keep new ones as theirs
@@ -28,10 +28,10 @@ pub struct McpArgs {
     /// Reach only this collection, and keep new ones in it; may be given again
     #[arg(long, value_name = "NAME", value_parser = filled)]
     pub collection: Vec<String>,
-    /// Offer nothing that changes the store
+    /// Offer no tool that changes the store
     #[arg(long)]
     pub read_only: bool,
-    /// The name of the conversation that memories are kept as coming from [default: a new one for each run]
+    /// The conversation that memories are recorded with [default: a new name for each run]
     #[arg(long, value_name = "NAME")]
     pub session: Option<String>,
 }

@@ -15,37 +15,37 @@ use super::{SelectArgs, filled, words};
 #[derive(Args, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own on the command line")]
 pub struct ExportArgs {
-    /// Where to: a file, - for standard output, or for markdown and memory-md a folder [default: -]
+    /// The target: a file, - for standard output, or for markdown and memory-md a folder [default: -]
     #[arg(value_name = "FILE|-|FOLDER")]
     pub to: Option<PathBuf>,
-    /// In which form
+    /// The format
     #[arg(long = "as", value_name = "FORM", default_value = "jsonl")]
     pub form: Form,
-    /// Superseded and archived memories too: whole chains
+    /// Also superseded and archived memories: whole chains
     #[arg(long, conflicts_with = "status")]
     pub all: bool,
-    /// jsonl: indexed documents too; one that has a selected chunk goes whole
+    /// jsonl: also indexed documents; one that has a selected chunk is exported as a whole
     #[arg(long)]
     pub documents: bool,
-    /// jsonl: vectors too, so that the next store need not make them
+    /// jsonl: also vectors, so that the next store need not compute them
     #[arg(long)]
     pub vectors: bool,
-    /// memory-md: how many tokens all files may have together
+    /// memory-md: the most tokens of all files together
     #[arg(long, value_name = "TOKENS", default_value_t = 4_000, value_parser = clap::value_parser!(u32).range(64..=10_000_000))]
     pub budget: u32,
-    /// Replace a file that is there, or edits in a folder that were not imported
+    /// Replace an existing file, or edits in a folder that were not imported
     #[arg(long)]
     pub force: bool,
     #[command(flatten)]
     pub select: SelectArgs,
 }
 
-/// The forms of an export.
+/// Formats of an export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Form {
-    /// One piece a line, nothing lost: to move a store or to keep it
+    /// One object a line, nothing lost: to move or to archive a store
     Jsonl,
-    /// One file a memory, to read and to edit; bower import takes the edits back
+    /// One file a memory, to read and to edit; bower import reads the edits back
     Markdown,
     /// MEMORY.md and a file for each type, for agents that load files
     MemoryMd,
@@ -58,25 +58,25 @@ pub struct ImportArgs {
     /// Claude Code or Codex (JSON lines), folders of them; - reads standard input
     #[arg(required = true, value_name = "FILE|FOLDER")]
     pub paths: Vec<PathBuf>,
-    /// Only say what would come in
+    /// Only show what would be imported
     #[arg(long)]
     pub dry_run: bool,
     /// Archive memories whose files were deleted from an edited folder
     #[arg(long)]
     pub delete: bool,
-    /// Conversations: each turn goes through the gate and becomes a candidate of a memory, instead of a document
+    /// Conversations: pass each turn through the gate as a candidate of a memory, instead of keeping it as a document
     #[arg(long)]
     pub as_memories: bool,
-    /// Conversations: what you are called, where an archive only says "user"
+    /// Conversations: your name, if an archive only says "user"
     #[arg(long, value_name = "NAME")]
     pub me: Option<String>,
-    /// Where conversations and new memories go [default: sessions, and the setting `memory_collection`]
+    /// The collection for conversations and new memories [default: sessions, and the setting `memory_collection`]
     #[arg(long, value_name = "NAME", value_parser = filled)]
     pub collection: Option<String>,
-    /// Who may see what comes in, whoever might before
+    /// The scope of everything that is imported, instead of the original one
     #[arg(long, value_name = "SCOPE", value_parser = words::<Scope>(Scope::ALL.iter().map(|v| v.word())))]
     pub scope: Option<Scope>,
-    /// Whose it becomes, whoever's it was
+    /// The owner of everything that is imported, instead of the original one
     #[arg(long, value_name = "OWNER", value_parser = filled)]
     pub owner: Option<String>,
 }
@@ -88,15 +88,15 @@ pub struct MigrateArgs {
     pub from: MigrateFrom,
 }
 
-/// Other programs' stores.
+/// Stores of other programs.
 #[derive(Debug, Subcommand)]
 pub enum MigrateFrom {
-    /// The context tree of brv; what is there already stays as it is
+    /// The context tree of brv; memories that exist already stay as they are
     FromBrv {
         /// The project, its .brv or the context tree itself
         #[arg(long, value_name = "DIR", default_value = ".")]
         path: PathBuf,
-        /// Only say what would come in
+        /// Only show what would be imported
         #[arg(long)]
         dry_run: bool,
     },

@@ -1,4 +1,4 @@
-//! Arguments of `bower serve`, which serves the store to others, and of `bower token`, which makes their tokens.
+//! Arguments of `bower serve`, which serves the store over HTTP, and of `bower token`, which manages its tokens.
 
 #![expect(
     clippy::doc_markdown,
@@ -16,48 +16,49 @@ use crate::service::Access;
 
 /// `bower serve`
 ///
-/// Serves the store over HTTP until ctrl-c or SIGTERM: /api/v1/…, /health, /ready, /metrics, and /openapi.json, which describes all
-/// of it. On the loopback, where no token was ever made, programs of this machine need none; pages in a browser are refused.
-/// Any other address needs a token: bower token create.
+/// Serves the store over HTTP until ctrl-c or SIGTERM: /api/v1/…, /health, /ready, /metrics, and /openapi.json, which describes
+/// all of it. On the loopback, if no token was ever created, programs of this machine need none; pages in a browser are
+/// refused. Any other address needs a token: bower token create.
 #[derive(Args, Debug)]
 pub struct ServeArgs {
-    /// The port; 0 is any that is free
+    /// The port; 0 selects a free one
     #[arg(long, value_name = "PORT", default_value_t = 8787)]
     pub port: u16,
-    /// The address to listen on; any but the loopback's needs a token that is in force
+    /// The address to listen on; any but the loopback needs a token that is in force
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1", value_parser = address)]
     pub bind: IpAddr,
-    /// How often memories that are too weak are archived, in hours or more, e.g. 12h or 7d; never leaves that to you
+    /// The interval of archiving memories of low importance, an hour or more, e.g. 12h or 7d; never turns it off
     #[arg(long, value_name = "TIME", default_value = "24h", value_parser = interval)]
     pub prune_interval: Interval,
-    /// Answer under this name too, e.g. that of a proxy; may be given again. Those of the loopback are known; where it listens on
-    /// another address and none is given, any will do
+    /// Accept requests under this name too, e.g. that of a proxy; may be given again. Those of the loopback are always
+    /// accepted. If it listens on another address and none is given, any name is accepted
     #[arg(long, value_name = "NAME", value_parser = host)]
     pub host: Vec<String>,
-    /// Let pages of this origin ask, e.g. https://app.example; may be given again [default: none]
+    /// Allow requests of pages of this origin, e.g. https://app.example; may be given again [default: none]
     #[arg(long, value_name = "ORIGIN", value_parser = origin)]
     pub cors: Vec<String>,
-    /// Requests a second for each token, or each address where there is none; twice as many at a stroke; 0 is no limit [default: the
+    /// Requests a second for each token, or each address without one; bursts may be twice as large; 0 is no limit [default: the
     /// setting serve.rate, 20000]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
     pub rate: Option<u32>,
     /// The longest body of a request, in KB
     #[arg(long, value_name = "KB", default_value_t = 8_192, value_parser = clap::value_parser!(u32).range(1..=131_072))]
     pub max_body: u32,
-    /// How long a request may take until its answer begins
+    /// Time limit for a request until its answer begins
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = span)]
     pub timeout: Duration,
-    /// How long a client may take to send the head of a request, or be silent within its body [default: the setting serve.head_s,
-    /// 15s]
+    /// Time limit for a client to send the head of a request, and for silence within its body [default: the setting
+    /// serve.head_s, 15s]
     #[arg(long, value_name = "TIME", value_parser = span)]
     pub header_timeout: Option<Duration>,
-    /// How long a connection may rest between two requests [default: the setting serve.idle_s, 100s]
+    /// Time limit for a connection between two requests [default: the setting serve.idle_s, 100s]
     #[arg(long, value_name = "TIME", value_parser = span)]
     pub idle_timeout: Option<Duration>,
-    /// How long requests that run may take to finish when the server is told to end
+    /// Time limit for running requests when the server is asked to end
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = span)]
     pub grace: Duration,
-    /// Connections at once; beyond that the one that has rested longest is closed [default: the setting serve.connections, 1024]
+    /// Most connections at once; beyond that the one that has been idle longest is closed [default: the setting
+    /// serve.connections, 1024]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65_536))]
     pub connections: Option<u32>,
 }
@@ -69,14 +70,14 @@ pub struct TokenArgs {
     pub action: TokenAction,
 }
 
-/// What to do with tokens.
+/// Actions on tokens.
 #[derive(Debug, Subcommand)]
 pub enum TokenAction {
-    /// Make a token for bower serve; it is shown once
+    /// Create a token for bower serve; it is shown once
     Create(TokenCreateArgs),
-    /// The tokens there are: what each reaches and whether it is in force; never the tokens themselves
+    /// List the tokens with their limits and whether they are in force, never the tokens themselves
     List,
-    /// Take a token back; a running server refuses it from its next request on
+    /// Revoke a token; a running server refuses it from its next request on
     Revoke {
         /// The token's name
         #[arg(value_name = "NAME")]
@@ -87,10 +88,10 @@ pub enum TokenAction {
 /// `bower token create`
 #[derive(Args, Debug)]
 pub struct TokenCreateArgs {
-    /// Whose it is or what it is for, as it stands in the log
+    /// Its owner or purpose, as the log shows it
     #[arg(value_name = "NAME", value_parser = token_name)]
     pub name: String,
-    /// What may be done with it; write has what read has, admin what write has
+    /// What it allows; write includes read, and admin includes write
     #[arg(long, value_name = "ACCESS", default_value = "read")]
     pub access: Access,
     /// Only this collection; may be given again [default: all]
@@ -99,22 +100,22 @@ pub struct TokenCreateArgs {
     /// Only this scope [default: all]
     #[arg(long, value_name = "SCOPE", value_parser = words::<Scope>(Scope::ALL.iter().map(|v| v.word())))]
     pub scope: Option<Scope>,
-    /// Only this owner's items [default: everybody's]
+    /// Only items of this owner [default: all]
     #[arg(long, value_name = "OWNER", value_parser = filled)]
     pub owner: Option<String>,
     /// A folder of this machine that may be indexed with it, with --access admin; may be given again [default: none]
     #[arg(long, value_name = "DIR")]
     pub folder: Vec<PathBuf>,
-    /// How long it is in force, e.g. 12h or 90d [default: until it is revoked]
+    /// How long it is valid, e.g. 12h or 90d [default: until it is revoked]
     #[arg(long, value_name = "TIME", value_parser = span)]
     pub expires: Option<Duration>,
 }
 
-/// A time between two runs, or never.
+/// Time between two runs, or never.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interval(pub Option<Duration>);
 
-/// An address by its number, or localhost.
+/// Parses an IP address, or localhost.
 fn address(text: &str) -> Result<IpAddr, String> {
     if text.eq_ignore_ascii_case("localhost") {
         return Ok(IpAddr::from([127, 0, 0, 1]));
@@ -133,7 +134,7 @@ fn interval(text: &str) -> Result<Interval, String> {
     }
 }
 
-/// `90`, `90s`, `15m`, `24h`, `7d`, `2w`: more than nothing, and ten years at most.
+/// Parses `90`, `90s`, `15m`, `24h`, `7d`, `2w`: more than zero, and ten years at most.
 fn span(text: &str) -> Result<Duration, String> {
     let text = text.trim();
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
@@ -151,7 +152,7 @@ fn span(text: &str) -> Result<Duration, String> {
     whole.map(Duration::from_secs).ok_or_else(|| "from 1s to 3650d".into())
 }
 
-/// A host's name or address, without a port.
+/// Parses a host's name or address, without a port.
 fn host(text: &str) -> Result<String, String> {
     let is_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_');
     if let Ok(address) = text.parse::<IpAddr>() {
@@ -163,7 +164,7 @@ fn host(text: &str) -> Result<String, String> {
     }
 }
 
-/// As a browser sends it: scheme, host and port, and nothing behind.
+/// Parses an origin as a browser sends it: scheme, host and port, and nothing else.
 fn origin(text: &str) -> Result<String, String> {
     let wrong = || {
         "give scheme, host and port alone, such as https://app.example or http://localhost:3000".to_owned()

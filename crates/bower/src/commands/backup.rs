@@ -1,4 +1,4 @@
-//! Implements `bower backup` and `bower restore`: the whole store as one file, and back.
+//! Implements `bower backup` and `bower restore`: copies the whole store into a file, and back.
 
 use bower_core::engine::Engine;
 use bower_core::item::Visibility;
@@ -10,13 +10,13 @@ use crate::cli::{BackupArgs, RestoreArgs};
 use crate::failure::Result;
 use crate::render;
 
-/// Copies the store while others write.
+/// Copies the store while other processes write.
 pub fn backup(arguments: &BackupArgs, session: &Session) -> Result<()> {
     let copied = session.service()?.engine().backup(&Visibility::everything(), &arguments.file)?;
     session.out.say(&copied, |_| render::store::backed_up(&copied, &arguments.file))
 }
 
-/// Puts a copy in the store's place.
+/// Replaces the store by a copy.
 pub fn restore(arguments: &RestoreArgs, session: &Session) -> Result<()> {
     let home = session.home()?;
     let settings = session.settings(&home)?.settings;

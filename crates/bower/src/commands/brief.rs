@@ -1,4 +1,4 @@
-//! Implements `bower brief`: prints what an agent should know when it begins.
+//! Implements `bower brief`: prints what an agent should know when a session begins.
 
 use super::{Session, bounds, folder, now};
 use crate::cli::{BriefArgs, Format};
@@ -6,7 +6,7 @@ use crate::failure::Result;
 use crate::render;
 use crate::service::BriefBody;
 
-/// Says it.
+/// Prints the briefing.
 pub fn run(arguments: &BriefArgs, session: &Session) -> Result<()> {
     let body = BriefBody {
         budget: Some(arguments.budget),

@@ -37,7 +37,7 @@ struct Written {
     overridden_by: Option<Origin>,
 }
 
-/// Shows or changes.
+/// Shows or changes settings.
 pub fn run(arguments: ConfigArgs, session: &Session) -> Result<()> {
     let home = session.home()?;
     match arguments.action {
@@ -82,11 +82,11 @@ fn show(home: &Home, session: &Session) -> Result<()> {
     session.out.say(&shown, |look| render::config::all(home, &shown.settings, look))
 }
 
-/// Says what holds now: a stronger layer may hide what was just written.
+/// Prints the setting's present value: a stronger layer may override the written one.
 fn written(home: &Home, key: String, changed: bool, session: &Session) -> Result<()> {
     let chosen = match session.settings(home) {
         Ok(resolved) => resolved.chosen.into_iter().find(|chosen| chosen.key == key.trim()),
-        // The file is written; that another line of it is wrong is the next thing to mend, not this one's failure.
+        // The file is written. An error in another of its lines must be reported, but does not make this command fail.
         Err(failure) => {
             session.out.note(&format!("another setting is wrong: {}", failure.line()));
             None
@@ -114,18 +114,18 @@ fn written(home: &Home, key: String, changed: bool, session: &Session) -> Result
     })
 }
 
-/// Writes aside, syncs and renames: a reader sees the old file or the new one.
+/// Writes a temporary file, syncs it and renames it: a reader sees the old file or the new one.
 fn write(home: &Home, text: &str) -> Result<()> {
     use std::io::Write;
     let path = home.config();
-    // A link is written through, so that a file kept elsewhere stays one file.
+    // The target of a link is written, so that a settings file elsewhere stays one file.
     let target = std::fs::canonicalize(&path).unwrap_or_else(|_| path.clone());
     let fail =
         |doing: &'static str, path: &Path, source| Failure::from(bower_core::Error::io(doing, path, source));
     files::create_folder(&home.path).map_err(|source| fail("create the folder", &home.path, source))?;
     let aside = target.with_extension(format!("toml.{}.new", std::process::id()));
     let attempt = || -> std::io::Result<()> {
-        // One that a killed process left has another mode, perhaps.
+        // A file that a killed process left may have other permissions.
         let _ = std::fs::remove_file(&aside);
         let mut file = files::create_new(&aside)?;
         file.write_all(text.as_bytes())?;

@@ -1,5 +1,5 @@
 //! Implements `bower curate`: keeps one memory, or reads the transcript of a session.
-//! When it has printed, the memory is on disk.
+//! The memory is on disk before the command prints.
 
 use std::fs::File;
 use std::io::{Cursor, Read, Seek};
@@ -11,7 +11,7 @@ use crate::failure::{Failure, Result};
 use crate::render;
 use crate::service::{Bounds, CurateBody, TranscriptBody};
 
-/// Keeps and prints the id.
+/// Keeps a memory and prints its id.
 pub fn run(arguments: CurateArgs, session: &Session) -> Result<()> {
     if let Some(path) = &arguments.transcript {
         return transcript(path, &arguments, session);
@@ -48,11 +48,11 @@ pub fn run(arguments: CurateArgs, session: &Session) -> Result<()> {
     Ok(())
 }
 
-/// What can be read from any place.
+/// A reader that can seek.
 trait Seekable: Read + Seek {}
 impl<T: Read + Seek> Seekable for T {}
 
-/// Reads a session, and says what came of it.
+/// Reads a session and prints the result.
 fn transcript(path: &Path, arguments: &CurateArgs, session: &Session) -> Result<()> {
     let folder = arguments.folder.as_deref().map(folder).transpose()?;
     let (name, reader): (_, Box<dyn Seekable>) = if path == Path::new("-") {

@@ -1,5 +1,5 @@
 //! Implements `bower doctor`: examines the settings and the store, or salvages a damaged store.
-//! The settings are examined first. It also looks for words in every file. Whatever is wrong shows in the exit status.
+//! It also searches every file for given words. Any problem shows in the exit status.
 
 use bower_core::engine::Engine;
 use bower_core::item::Visibility;
@@ -25,7 +25,7 @@ struct Examined {
     checks: Vec<Check>,
 }
 
-/// Prints every examination. A store that cannot be opened is a finding, not an end.
+/// Prints the result of every check. A store that cannot be opened is reported like any other problem.
 pub fn run(arguments: &DoctorArgs, session: &Session) -> Result<ExitCode> {
     if let Some(words) = &arguments.residue {
         return residue(words, session);
@@ -61,7 +61,7 @@ pub fn run(arguments: &DoctorArgs, session: &Session) -> Result<ExitCode> {
     Ok(if examined.healthy { ExitCode::SUCCESS } else { ExitCode::from(Exit::Environment as u8) })
 }
 
-/// Saves what can be read. What could not shows in the exit status.
+/// Salvages the readable part of the store. The exit status shows whether anything was unreadable.
 fn salvage(into: &Path, session: &Session) -> Result<ExitCode> {
     let home = session.home()?;
     let settings = session.settings(&home)?.settings;
@@ -75,7 +75,7 @@ fn salvage(into: &Path, session: &Session) -> Result<ExitCode> {
     })
 }
 
-/// Ends the telling of what is missing.
+/// Accepts the recorded losses, so that they are no longer reported.
 fn accept_loss(session: &Session) -> Result<ExitCode> {
     let service = session.service()?;
     let losses = service.engine().losses()?;
@@ -84,7 +84,7 @@ fn accept_loss(session: &Session) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Says where some words stand; nowhere is what one hopes for.
+/// Prints where given words are still stored. The exit status is 0 if there is no residue.
 fn residue(words: &str, session: &Session) -> Result<ExitCode> {
     let words = text_of(&[words.to_owned()], "doctor --residue")?;
     let residue = session.service()?.engine().residue(&Visibility::everything(), &words)?;

@@ -1,5 +1,5 @@
-//! Implements `bower eval`: judges the real engine, in a folder of its own, on a labelled set.
-//! One present time holds for the whole run: what is compared differs in nothing else.
+//! Implements `bower eval`: evaluates the real engine on a labelled set in a temporary home.
+//! The whole run has one present time, so that compared rankings differ in nothing else.
 
 mod asking;
 mod bench;
@@ -19,9 +19,9 @@ use crate::eval::set::{Query, Set};
 use crate::eval::{calibration, explain, features, paired, tables};
 use crate::failure::{Failure, Result};
 
-/// Indexes the set's documents into a temporary home, puts its questions, prints the figures.
+/// Indexes the set's documents into a temporary home, asks its questions and prints the figures.
 pub fn run(arguments: &EvalArgs, session: &Session) -> Result<()> {
-    // What cannot be judged is told before anything is indexed.
+    // Invalid requests are reported before anything is indexed.
     let pair = pair(arguments)?;
     let settings = session.settings(&session.home()?)?.settings;
     let profile = pair.map_or(arguments.profile.unwrap_or(settings.profile), |(first, _)| first);
@@ -76,7 +76,7 @@ pub fn run(arguments: &EvalArgs, session: &Session) -> Result<()> {
     session.out.say(&report, |_| tables::render(&report))
 }
 
-/// The two profiles of `--compare`.
+/// Returns the two profiles of `--compare`.
 fn pair(arguments: &EvalArgs) -> Result<Option<(Profile, Profile)>> {
     match arguments.compare.as_deref() {
         Some(&[first, second]) if first == second => Err(Failure::usage(
@@ -88,7 +88,7 @@ fn pair(arguments: &EvalArgs) -> Result<Option<(Profile, Profile)>> {
     }
 }
 
-/// A query of the set that has a judged document.
+/// Returns the query of an id, if it has a judged document.
 fn judged_query<'a>(set: &'a Set, id: &str) -> Result<&'a Query> {
     let missing = |what| Failure::from(Error::NotFound { what: Missing::Named(what), id: id.to_owned() });
     let query = set.queries.iter().find(|query| query.id == id);
@@ -105,7 +105,7 @@ fn is_graded(set: &Set) -> bool {
     grades.next().is_some_and(|first| grades.any(|other| other != first))
 }
 
-/// A set is known by its folder.
+/// Returns the name of a set, which is that of its folder.
 fn name_of(dir: &Path) -> String {
     let whole = dir.canonicalize().unwrap_or_else(|_| dir.to_path_buf());
     whole.file_name().unwrap_or(whole.as_os_str()).to_string_lossy().into_owned()

@@ -1,5 +1,5 @@
 //! Implements `bower export`: writes the content of the store in one of three forms.
-//! A file appears under its name when it is whole.
+//! A file appears under its name only when it is complete.
 
 use bower_core::Error;
 use bower_core::item::Visibility;
@@ -13,7 +13,7 @@ use crate::failure::{Failure, Result};
 use crate::render;
 use crate::service::{Bounds, ExportBody};
 
-/// Writes it, and says what it was.
+/// Exports items and prints a summary.
 pub fn run(arguments: &ExportArgs, session: &Session) -> Result<()> {
     let now = now();
     let body = ExportBody {
@@ -44,7 +44,7 @@ pub fn run(arguments: &ExportArgs, session: &Session) -> Result<()> {
                 now,
             );
             let exported = match exported {
-                // The reader has seen enough (`bower export | head`).
+                // The reader has closed the pipe (`bower export | head`).
                 Err(Error::Io { source, .. }) if source.kind() == std::io::ErrorKind::BrokenPipe => {
                     return Ok(());
                 }
@@ -75,7 +75,7 @@ pub fn run(arguments: &ExportArgs, session: &Session) -> Result<()> {
     session.out.say(&exported, |look| render::moving::exported(&exported, &name, look))
 }
 
-/// Writes aside, and gives the file its name at the end.
+/// Writes a temporary file and renames it at the end.
 fn to_file(
     file: &Path,
     force: bool,
@@ -96,7 +96,7 @@ fn to_file(
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let failed = |source| Failure::from(Error::io("write", file, source));
     let mut aside = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
-    // Its owner's alone, unless somebody gave the file that it replaces to others.
+    // A new file is readable by its owner only; a replaced file keeps its permissions.
     if let Ok(there) = std::fs::metadata(file) {
         aside.as_file().set_permissions(there.permissions()).map_err(failed)?;
     }

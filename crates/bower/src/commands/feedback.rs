@@ -1,4 +1,4 @@
-//! Implements `bower feedback` and `bower pin`: records a person's verdict on one memory, and pins it.
+//! Implements `bower feedback` and `bower pin`: records a person's verdict on a memory, and pins memories.
 
 use super::{Session, bounds, now};
 use crate::cli::{FeedbackArgs, PinArgs};
@@ -6,14 +6,14 @@ use crate::failure::Result;
 use crate::render;
 use crate::service::{FeedbackBody, PinBody};
 
-/// Keeps a verdict.
+/// Records a verdict.
 pub fn feedback(arguments: &FeedbackArgs, session: &Session) -> Result<()> {
     let body = FeedbackBody { id: arguments.id.clone(), verdict: arguments.verdict };
     let kept = session.service()?.feedback(&body, &bounds(&arguments.visibility), now())?;
     session.out.say(&kept, |look| render::life::feedback(&kept, look))
 }
 
-/// Pins a memory, or takes the pin out.
+/// Pins a memory or removes the pin.
 pub fn pin(arguments: &PinArgs, session: &Session) -> Result<()> {
     let body = PinBody { id: arguments.id.clone(), pinned: !arguments.off };
     let pinned = session.service()?.pin(&body, &bounds(&arguments.visibility), now())?;

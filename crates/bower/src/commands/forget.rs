@@ -1,5 +1,5 @@
 //! Implements `bower forget`: deletes items for good, and prints a receipt.
-//! It never deletes everything for want of a selection.
+//! Without a selection it deletes nothing.
 
 use std::process::ExitCode;
 
@@ -9,7 +9,8 @@ use crate::failure::{Exit, Failure, Result};
 use crate::render;
 use crate::service::{Bounds, ForgetBody, Via};
 
-/// Asks where many may go, deletes, prints the receipt. Files that could not be purged show in the exit status.
+/// Asks for confirmation where many items may be deleted, deletes them and prints the receipt. Files that could not be purged
+/// show in the exit status.
 pub fn run(arguments: &ForgetArgs, session: &Session) -> Result<ExitCode> {
     let now = now();
     let mut body = ForgetBody {
@@ -19,7 +20,7 @@ pub fn run(arguments: &ForgetArgs, session: &Session) -> Result<ExitCode> {
         confirm: true,
         select: selection(&arguments.select, now)?,
     };
-    // Said before anything is opened, for nothing is made for what cannot be acted on.
+    // An invalid request is reported before the store is opened, because opening may create it.
     body.what(Via::CommandLine, now)?;
     if let Some(short) = arguments.ids.iter().find(|id| id.trim().chars().count() < 6) {
         return Err(Failure::usage(
@@ -29,7 +30,7 @@ pub fn run(arguments: &ForgetArgs, session: &Session) -> Result<ExitCode> {
     }
     let bounds = Bounds { scope: body.select.scope, owner: body.select.owner.clone(), ..Bounds::local() };
     let service = session.service()?;
-    // Ids were typed one by one; a selection may hold more than its writer thinks.
+    // Ids were typed one by one; a selection may match more items than its author expects.
     if body.ids.is_empty() && !arguments.dry_run && !arguments.yes {
         body.dry_run = true;
         let would = service.forget(&body, &bounds, now)?;

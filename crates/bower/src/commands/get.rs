@@ -5,7 +5,7 @@ use crate::cli::IdArgs;
 use crate::failure::Result;
 use crate::render;
 
-/// Prints it.
+/// Prints the item.
 pub fn run(arguments: &IdArgs, session: &Session) -> Result<()> {
     let service = session.service()?;
     let got = service.get(&arguments.id, &bounds(&arguments.visibility), now())?;

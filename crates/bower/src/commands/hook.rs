@@ -1,6 +1,6 @@
 //! Implements `bower hook`: answers the calls that an agent's host makes by itself.
-//! It must never be the reason why somebody cannot work: whatever fails, nothing is printed on standard output, one line says so on
-//! standard error, and the status is 0 (`hook/guard.rs`).
+//! A failed hook must never keep a person from working. After any failure, standard output is empty, standard error has one
+//! line, and the status is 0 (`hook/guard.rs`).
 
 mod guard;
 
@@ -27,32 +27,32 @@ use crate::wire::Output;
 use guard::Guard;
 pub use guard::{guarded, is_called};
 
-/// Hosts wait so long for what is given to them: `bower setup` writes 10 seconds into their files.
+/// Time limit for hooks that return context: `bower setup` writes 10 seconds into hosts' files.
 const GIVING: Duration = Duration::from_secs(8);
-/// And so long for what is kept: it writes 60.
+/// Time limit for hooks that keep memories: `bower setup` writes 60 seconds.
 const KEEPING: Duration = Duration::from_secs(50);
-/// A transcript is read so long in one go; the next hook goes on from there.
+/// Longest time for reading a transcript in one call; the next hook continues from there.
 const READING: Duration = Duration::from_secs(25);
-/// Bytes that are read of it after that, to remember how far it was read.
+/// Bytes that are read after that, to store the position.
 const READ_AFTER: u64 = 64 << 10;
-/// Whoever gives context waits so long for another process's write: only what was given is written.
+/// Time that a hook which returns context waits for another process's write. It writes only what it has returned.
 const QUICK_MS: u64 = 250;
-/// Whoever keeps findings may wait longer; a host lets its hooks run for a minute.
+/// Time that a hook which keeps memories waits for another process's write; hosts let such hooks run for a minute.
 const PATIENT_MS: u64 = 10_000;
-/// Hosts show an agent the beginning alone of more characters (Claude Code, Codex: 10,000).
+/// Longest context in characters: of a longer one, hosts show the agent only the beginning (Claude Code, Codex: 10,000).
 const MOST_CHARS: usize = 9_500;
-/// Tokens of a briefing that stay below that.
+/// Largest budget of a briefing, in tokens, which stays below [`MOST_CHARS`].
 const MOST_BRIEF_TOKENS: usize = 2_048;
-/// Evidence is drawn from so many hits.
+/// Number of hits from which evidence is packed.
 const HITS: u16 = 8;
-/// Characters of each end of a long prompt that are asked: what is pasted stands between.
+/// Characters of each end of a long prompt that are used as the question: pasted text is usually in the middle.
 const END_CHARS: usize = 1_000;
-/// Fewer letters and digits ask nothing ("ok", "go on").
+/// Least number of letters and digits of a question; shorter prompts ("ok", "go on") are not asked.
 const FEWEST_LETTERS: usize = 8;
-/// Memories of a file, and their tokens.
+/// Most memories about a file, and their budget in tokens.
 const FILE_HITS: u16 = 3;
 const FILE_TOKENS: usize = 300;
-/// Who calls before its transcript is written is waited for so often.
+/// Waits for a transcript that the host writes only after it calls the hook.
 const LATE: [Duration; 4] = [
     Duration::from_millis(50),
     Duration::from_millis(100),
@@ -60,7 +60,7 @@ const LATE: [Duration; 4] = [
     Duration::from_millis(400),
 ];
 
-/// Does what the host called for.
+/// Runs the hook and returns status 0.
 pub fn run(arguments: &HookArgs, session: &Session) -> ExitCode {
     guarded(|guard| answered(arguments, session, guard))
 }
@@ -84,7 +84,7 @@ fn answered(arguments: &HookArgs, session: &Session, guard: &Guard) -> Result<()
     }
 }
 
-/// What the host tells. Nobody has to close standard input: the object's end is the end.
+/// Reads the host's input. It ends with the JSON object, so standard input need not be closed.
 fn input() -> Result<Told> {
     let mut stdin = io::stdin().lock().take(MAX_INPUT + 1);
     told(&mut stdin).map_err(|why| {
@@ -96,17 +96,17 @@ fn input() -> Result<Told> {
     })
 }
 
-/// What is given, and the store that has to remember it.
+/// Context for the host, and the store that has to record it as given.
 #[derive(Default)]
 struct Context {
     text: PromptText,
     service: Option<Service>,
 }
 
-/// What the session is told.
+/// Returns the context for a session.
 fn give(arguments: &HookArgs, told: &Told, session: &Session) -> Result<Context> {
     let home = session.home()?;
-    // Where nothing was ever kept, nothing is made.
+    // If nothing was ever kept, no store is created.
     if !home.path.join("memory.db").exists() {
         return Ok(Context::default());
     }
@@ -173,7 +173,7 @@ fn give(arguments: &HookArgs, told: &Told, session: &Session) -> Result<Context>
     }
 }
 
-/// Evidence that nobody asked for, in so many tokens.
+/// Returns a query that is no user's question, with a budget in tokens.
 fn prefetch(told: &Told, query: String, limit: u16, tokens: usize) -> QueryBody {
     QueryBody {
         query,
@@ -185,23 +185,23 @@ fn prefetch(told: &Told, query: String, limit: u16, tokens: usize) -> QueryBody 
     }
 }
 
-/// Of whoever is given something.
+/// Returns the bounds of a session that gets context.
 fn bounds(arguments: &HookArgs) -> Bounds {
     Bounds { scope: arguments.scope, owner: arguments.owner.clone(), ..Bounds::local() }
 }
 
-/// The session has lost what it was given.
+/// Marks all items that the session was given as lost to it.
 fn lose(service: &Service, told: &Told, bounds: &Bounds) -> Result<()> {
     let Some(name) = &told.session else { return Ok(()) };
     Ok(service.engine().lose_given(&bounds.visibility(), name)?)
 }
 
-/// What somebody who begins is told.
+/// Returns the briefing for a session that begins.
 fn brief(service: &Service, bounds: &Bounds, body: &BriefBody) -> Result<PromptText> {
     Ok(wrapped(&briefing(&service.brief(body, bounds, now())?.entries)))
 }
 
-/// Whole pieces of evidence, in so many characters. What is left out for want of room was not given.
+/// Returns whole pieces of evidence within a number of characters. Pieces that do not fit are not recorded as given.
 fn evidence(service: &Service, bounds: &Bounds, body: &QueryBody, most_chars: usize) -> Result<PromptText> {
     let answer = service.query(body, bounds, now())?;
     let mut pieces = answer.evidence.map(|evidence| evidence.pieces).unwrap_or_default();
@@ -220,7 +220,7 @@ fn evidence(service: &Service, bounds: &Bounds, body: &QueryBody, most_chars: us
     Ok(text)
 }
 
-/// What of a prompt is asked; none where it asks nothing, or is for the host itself.
+/// Returns the question in a prompt; `None` if it asks nothing, or is a command for the host.
 fn asked(prompt: &str) -> Option<String> {
     let prompt = prompt.trim();
     let is_word = |c: char| c.is_alphanumeric();
@@ -239,7 +239,7 @@ fn asked(prompt: &str) -> Option<String> {
     Some(format!("{first}\n{last}"))
 }
 
-/// What the session found out becomes candidates, and what is about to be compacted is lost to it.
+/// Keeps findings of the session as candidates. Before a compaction it marks what the session was given as lost.
 fn keep(arguments: &HookArgs, told: &Told, session: &Session) -> Result<()> {
     let until = Instant::now() + READING;
     let home = session.home()?;
@@ -264,7 +264,7 @@ fn keep(arguments: &HookArgs, told: &Told, session: &Session) -> Result<()> {
         ..TranscriptBody::default()
     };
     let bounds = Bounds { host: Some(arguments.host.word().to_owned()), ..Bounds::local() };
-    // Where there is nothing to read, no store is made.
+    // If there is nothing to read, no store is created.
     let open = || Session::service_of(&home, settings.clone());
     let read = match (&told.transcript, &told.messages) {
         (Some(path), _) => {
@@ -285,7 +285,7 @@ fn keep(arguments: &HookArgs, told: &Told, session: &Session) -> Result<()> {
     Ok(())
 }
 
-/// A transcript that ends for its reader when the time is up.
+/// A transcript whose reading ends when the time is up.
 struct Timed {
     file: File,
     until: Instant,
@@ -312,10 +312,10 @@ impl Seek for Timed {
     }
 }
 
-/// The transcript, where there is one. What is no plain file may never end, or make its reader wait.
+/// Opens the transcript, if it exists. Reading something other than a plain file may block or never end, so that is an error.
 fn transcript(path: &Path) -> Result<Option<File>> {
     let failed = |doing, source| Failure::from(bower_core::Error::io(doing, path, source));
-    // A host may name it before it has written anything.
+    // A host may pass the path before it has written the file.
     let found = match std::fs::metadata(path) {
         Ok(found) => found,
         Err(source) if source.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -330,7 +330,7 @@ fn transcript(path: &Path) -> Result<Option<File>> {
     File::open(path).map(Some).map_err(|source| failed("open", source))
 }
 
-/// Reads a transcript, and where its host writes it late waits until something new is in it. None where there is no file.
+/// Reads a transcript. If the host writes it late, waits until it has a new turn. Returns `None` if there is no file.
 fn read_file(
     path: &Path,
     is_late: bool,
@@ -359,7 +359,7 @@ fn read_file(
     Ok(done)
 }
 
-/// Turns one a line, as a transcript has them.
+/// Formats the turns as one JSON object per line, like a transcript.
 fn lines(messages: &Value) -> Vec<u8> {
     let all = messages.as_array().into_iter().flatten();
     all.flat_map(|turn| [turn.to_string(), "\n".to_owned()]).collect::<String>().into_bytes()

@@ -1,5 +1,5 @@
-//! Implements `bower import`: reads files into the store, each by the format that its content shows.
-//! One file that cannot be read does not stop the rest.
+//! Implements `bower import`: reads files into the store, each in the format that its content has.
+//! A file that cannot be read does not stop the others.
 
 use bower_core::engine::Import;
 use bower_core::item::Visibility;
@@ -18,18 +18,18 @@ use crate::cli::ImportArgs;
 use crate::failure::{Exit, Failure, Hint, Result};
 use crate::render;
 
-/// The longest directory of a zip file, in bytes: a hundred thousand files' names. Each takes some five times as much in memory.
+/// Longest directory of a zip file, in bytes: a hundred thousand files' names. It takes about five times as much memory.
 const LARGEST_DIRECTORY: u64 = 16 << 20;
-/// How many times its size an archive may unpack to. Conversations as JSON are packed to a fifth or a tenth; deflate packs
-/// zeros to a thousandth.
+/// Largest ratio of unpacked to packed size. JSON conversations are packed to a fifth or a tenth; deflate packs zeros to a
+/// thousandth.
 const MOST_UNPACKED: u64 = 100;
 /// Bytes that any archive may unpack to.
 const LEAST_UNPACKED: u64 = 64 << 20;
 
-/// How a zip file begins.
+/// First bytes of a zip file.
 const ZIP: [u8; 4] = *b"PK\x03\x04";
 
-/// Reads everything that is named, and says what became of it. Where nothing at all could be read, the status says so.
+/// Reads all named files and prints the result. If nothing could be read, the exit status shows it.
 pub fn run(arguments: &ImportArgs, session: &Session) -> Result<ExitCode> {
     if arguments.as_memories && arguments.delete {
         return Err(Failure::usage(
@@ -129,7 +129,7 @@ fn file(import: &mut Import<'_>, path: &Path) -> Result<()> {
     Ok(import.file(&name, opened)?)
 }
 
-/// The conversations in a zip file; whatever else a chat program puts beside them is left alone.
+/// Reads the conversations in a zip file; other files in it are ignored.
 fn archive(import: &mut Import<'_>, name: &str, opened: File) -> Result<()> {
     let packed = opened.metadata().map_or(0, |file| file.len());
     let (metered, allowed) = metered(opened, LARGEST_DIRECTORY);
@@ -148,7 +148,7 @@ fn archive(import: &mut Import<'_>, name: &str, opened: File) -> Result<()> {
             return Ok(());
         }
     };
-    // What an entry unpacks to is counted instead.
+    // From here on, the unpacked bytes are limited instead.
     allowed.set(u64::MAX);
     let names: Vec<String> = archive.file_names().filter_map(|name| Some(name.ok()?.into_owned())).collect();
     let chosen = wanted(names.iter().map(String::as_str));
@@ -167,20 +167,20 @@ fn archive(import: &mut Import<'_>, name: &str, opened: File) -> Result<()> {
             Err(error) => import.unreadable(&label, &format!("cannot be unpacked: {error}")),
         }
         if unpacked.get() == 0 {
-            // Whatever follows would be refused for the same reason.
+            // All further entries would be refused for the same reason.
             break;
         }
     }
     Ok(())
 }
 
-/// A file of which only so many bytes may be read.
+/// A file with a limit on the bytes that may be read.
 struct Metered {
     file: File,
     left: Rc<Cell<u64>>,
 }
 
-/// A file of which so many bytes may be read, and what is left of them.
+/// Limits the bytes that may be read from a file; also returns the counter of remaining bytes.
 fn metered(file: File, most: u64) -> (BufReader<Metered>, Rc<Cell<u64>>) {
     let left = Rc::new(Cell::new(most));
     (BufReader::new(Metered { file, left: Rc::clone(&left) }), left)
@@ -201,7 +201,7 @@ impl Seek for Metered {
     }
 }
 
-/// An entry as it is unpacked; all entries of an archive have so many bytes together, however they overlap.
+/// An entry that is being unpacked. All entries of an archive share one limit in bytes, even if they overlap.
 struct Unpacked<'a, R> {
     entry: R,
     left: &'a Cell<u64>,
@@ -222,8 +222,8 @@ impl<R: Read> Read for Unpacked<'_, R> {
     }
 }
 
-/// Which files of an archive or a folder hold conversations: `conversations.json` (or its parts) where there is one, else all
-/// JSON lines, else all JSON.
+/// Returns the files of an archive or a folder that hold conversations: `conversations.json` (or its parts) if there is one,
+/// else all JSON lines, else all JSON.
 fn wanted<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let mut names: Vec<&str> = names.filter(|name| !name.ends_with('/')).collect();
     names.sort_unstable();
@@ -246,7 +246,7 @@ fn wanted<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     Vec::new()
 }
 
-/// A folder of memories as files, or of conversations.
+/// Reads a folder of memories as files, or of conversations.
 fn folder(import: &mut Import<'_>, path: &Path) -> Result<()> {
     let mut files = Vec::new();
     below(path, &mut files).map_err(|source| bower_core::Error::io("read the folder", path, source))?;
@@ -273,7 +273,7 @@ fn folder(import: &mut Import<'_>, path: &Path) -> Result<()> {
     chosen.into_iter().try_for_each(|name| file(import, Path::new(name)))
 }
 
-/// Files below a folder; links are left alone.
+/// Collects the files below a folder; links are not followed.
 fn below(folder: &Path, found: &mut Vec<PathBuf>) -> std::io::Result<()> {
     for entry in std::fs::read_dir(folder)? {
         let entry = entry?;

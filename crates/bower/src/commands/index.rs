@@ -11,7 +11,7 @@ use crate::service::IndexBody;
 
 pub use bar::{embed, once};
 
-/// Indexes once, and goes on with `--watch`.
+/// Indexes once, and continues with `--watch`.
 pub fn run(arguments: &IndexArgs, session: &Session) -> Result<()> {
     let paths = arguments
         .paths

@@ -1,5 +1,5 @@
 //! Implements `bower mcp`: serves the Model Context Protocol on standard input and output.
-//! It serves until the input ends. Nothing but messages goes to standard output; whatever else there is to say goes to standard error.
+//! It serves until the input ends. Only messages go to standard output; everything else goes to standard error.
 
 use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
@@ -13,18 +13,18 @@ use crate::failure::{Failure, Result, one_line};
 use crate::mcp::{self, Choice, Handler, Options, Stdio, Within, Workers};
 use crate::service::{Access, Bounds, Service};
 
-/// The stack of a thread that works: as much as the main thread has, on which commands do the same work.
+/// Stack size of a working thread: that of the main thread, on which commands do the same work.
 const STACK: usize = 8 << 20;
-/// Threads that work or wait for a disk. Calls take turns before they get one.
+/// Most threads that work or wait for a disk. Calls queue before they get one.
 const THREADS: usize = 32;
 
-/// Serves until the client has gone.
+/// Serves until the client disconnects.
 pub fn run(arguments: McpArgs, session: &Session) -> Result<()> {
     let opener = session.clone();
     serve_from(arguments, session, move || opener.service())
 }
 
-/// The same from a store that `open` opens when it is needed.
+/// Serves from a store that `open` opens when it is first needed.
 pub fn serve_from(
     arguments: McpArgs,
     session: &Session,
@@ -49,7 +49,7 @@ pub fn serve_from(
         serve(handler).await;
         workers.close(move |text| tell_last.detail(text)).await;
     });
-    // Whoever still works is in no transaction that would be half done.
+    // Calls that are still running hold no transaction that could be left half done.
     runtime.shutdown_background();
     Ok(())
 }
@@ -75,7 +75,7 @@ fn options(arguments: McpArgs) -> Result<Options> {
     })
 }
 
-/// Serves one client after the other's handshake failed, until the input ends or somebody ends the process.
+/// Serves one client. A failed handshake is followed by another try, until the input ends or a signal ends the process.
 async fn serve(handler: Handler) {
     let ended = ended();
     let (read, write) = rmcp::transport::stdio_pipes();
@@ -93,13 +93,13 @@ async fn serve(handler: Handler) {
                 | ServerInitializeError::Cancelled
                 | ServerInitializeError::TransportError { .. },
             ) => return,
-            // What was no opening is passed over: the next message may be one.
+            // A message that is no handshake is ignored: the next one may be.
             Err(error) => tracing::debug!(%error, "no opening"),
         }
     }
 }
 
-/// A token that is cancelled when somebody asks this process to end: it then answers what it was asked, and ends.
+/// Returns a token that is cancelled when a signal asks the process to end. Running calls are then answered before it ends.
 fn ended() -> CancellationToken {
     let token = CancellationToken::new();
     let asked = token.clone();
@@ -122,11 +122,11 @@ fn ended() -> CancellationToken {
     token
 }
 
-/// Logs and panics go to standard error. A panic ends one call; its place is worth a line.
+/// Sends logs and panics to standard error. A panic ends only one call; its location is logged.
 fn listen_to_trouble(session: &Session) {
-    // What a client was refused is told to the client: it is no warning to whoever reads standard error.
+    // A refused request is reported to the client, so it is no warning for the reader of standard error.
     let level = if session.out.verbose { LevelFilter::INFO } else { LevelFilter::ERROR };
-    // A program that logs already goes on with what it has.
+    // A program that has a logger already keeps it.
     let _ = tracing_subscriber::fmt()
         .with_writer(std::io::stderr)
         .with_ansi(false)

@@ -1,4 +1,4 @@
-//! Implements `bower migrate`: takes over the memories that another program keeps.
+//! Implements `bower migrate`: imports the memories of another program.
 
 use super::{Session, now};
 use crate::cli::{MigrateArgs, MigrateFrom};
@@ -7,7 +7,7 @@ use crate::render;
 use bower_core::item::Visibility;
 use bower_core::request::moving::MigrateRequest;
 
-/// Reads the other store, and says what came of it.
+/// Reads the other store and prints the result.
 pub fn run(arguments: &MigrateArgs, session: &Session) -> Result<()> {
     let MigrateFrom::FromBrv { path, dry_run } = &arguments.from;
     let request = MigrateRequest { dry_run: *dry_run };

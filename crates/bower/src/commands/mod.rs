@@ -1,5 +1,5 @@
-//! One module for each command, and what they share: the home, the settings, the engine and the clock.
-//! Each turns typed-in arguments into a body, asks the service once, and prints once.
+//! Holds one module for each command, and what they share: the home, the settings, the engine and the clock.
+//! Each command converts its arguments into a request body, calls the service once and prints once.
 
 pub mod backup;
 pub mod brief;
@@ -47,30 +47,30 @@ use crate::settings::{self, Chosen, Home, Layers, Origin, Resolved};
 use crate::when;
 use crate::wire::Output;
 
-/// Standard input longer than this is refused: no text that the engine keeps or asks is near it, in bytes.
+/// Longest accepted standard input in bytes; texts that the engine keeps or asks are far shorter.
 const MAX_INPUT: u64 = 16 << 20;
 
 /// One run of the program.
 #[derive(Clone, Debug)]
 pub struct Session {
-    /// Where its words go.
+    /// Output of the program.
     pub out: Output,
     global: Global,
 }
 
 impl Session {
-    /// For a command line that was understood. Nothing is read yet.
+    /// Creates a session for a parsed command line. Nothing is read yet.
     pub fn new(out: Output, global: Global) -> Self {
         Self { out, global }
     }
 
-    /// The folder that holds everything.
+    /// Returns the folder that holds everything.
     pub fn home(&self) -> Result<Home> {
         let variable = std::env::var_os("BOWER_HOME");
         Home::find(self.global.home.as_deref(), variable.as_deref(), std::env::home_dir())
     }
 
-    /// The settings after all layers.
+    /// Returns the settings after all layers.
     pub fn settings(&self, home: &Home) -> Result<Resolved> {
         let path = home.config();
         let text = config_text(home)?;
@@ -89,14 +89,14 @@ impl Session {
         Ok(resolved)
     }
 
-    /// The store in its home, opened.
+    /// Opens the store in its home.
     pub fn service(&self) -> Result<Service> {
         let home = self.home()?;
         let settings = self.settings(&home)?.settings;
         Self::service_of(&home, settings)
     }
 
-    /// The store in a home with these settings, opened.
+    /// Opens the store in a home with these settings.
     fn service_of(home: &Home, settings: Settings) -> Result<Service> {
         let llm = llm::chosen(&settings, |variable| std::env::var(variable).ok());
         let engine = Engine::open(&home.path, settings, now())?;
@@ -106,7 +106,7 @@ impl Session {
         }))
     }
 
-    /// Compacts what is due, after the answer is out. A failure here changes nothing that was acknowledged.
+    /// Compacts the indexes if due, after the answer is printed. A failure here affects nothing that was acknowledged.
     pub fn maintain(&self, service: &Service) {
         match service.engine().maintain(now()) {
             Ok(true) => self.out.detail("wrote new changes into the indexes"),
@@ -116,7 +116,7 @@ impl Session {
     }
 }
 
-/// Where no layer named a time zone, it is the system's.
+/// Sets the system's time zone if no layer names one.
 fn fill_in_zone(resolved: &mut Resolved) {
     let unsaid = |chosen: &&mut Chosen| chosen.key == "time_zone" && chosen.origin == Origin::BuiltIn;
     let Some(chosen) = resolved.chosen.iter_mut().find(unsaid) else { return };
@@ -128,10 +128,10 @@ fn fill_in_zone(resolved: &mut Resolved) {
     }
 }
 
-/// The settings file's text, where it exists.
+/// Reads the text of the settings file, if it exists.
 fn config_text(home: &Home) -> Result<Option<String>> {
     let path = home.config();
-    // Reading what is no file, as a pipe, may never end.
+    // Reading something other than a file, such as a pipe, may never end.
     if std::fs::metadata(&path).is_ok_and(|found| !found.is_file()) {
         let what = format!("{} is no file", path.display());
         return Err(Failure::environment(
@@ -144,18 +144,18 @@ fn config_text(home: &Home) -> Result<Option<String>> {
             Failure::environment(format!("{} is not valid UTF-8", path.display()), "save it as UTF-8")
         }),
         Err(source) if source.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        // The home is not a folder: opening the store says so better.
+        // The home is not a folder; opening the store gives the better message.
         Err(source) if source.kind() == std::io::ErrorKind::NotADirectory => Ok(None),
         Err(source) => Err(bower_core::Error::io("read", &path, source).into()),
     }
 }
 
-/// The clock, read once a command.
+/// Returns the current time. Each command reads it once.
 pub fn now() -> Timestamp {
     Timestamp::now()
 }
 
-/// All of standard input, as far as it is no flood; then the hint is what to do instead.
+/// Reads standard input up to [`MAX_INPUT`]. `hint` says what to do instead if it is longer.
 fn standard_input(hint: &str) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     std::io::stdin().lock().take(MAX_INPUT + 1).read_to_end(&mut bytes).map_err(|source| {
@@ -167,7 +167,7 @@ fn standard_input(hint: &str) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// A folder as it is told to the engine, whole.
+/// Returns a folder's absolute path for the engine.
 fn folder(path: &Path) -> Result<String> {
     let whole = std::path::absolute(path).ok().and_then(|path| path.to_str().map(str::to_owned));
     whole.ok_or_else(|| {
@@ -178,7 +178,7 @@ fn folder(path: &Path) -> Result<String> {
     })
 }
 
-/// The words of a text joined by spaces, or standard input for a single `-`.
+/// Returns the words of a text joined by spaces, or standard input for a single `-`.
 fn text_of(words: &[String], what: &str) -> Result<String> {
     let text = match words {
         [dash] if dash == "-" => {
@@ -202,8 +202,8 @@ fn text_of(words: &[String], what: &str) -> Result<String> {
     Ok(text)
 }
 
-/// Selection flags as a body. What is wrong in them is said before anything is opened, for nothing is made for what cannot be
-/// acted on.
+/// Converts selection flags into a request body. Errors in them are reported before the store is opened, because opening may
+/// create it.
 fn selection(arguments: &SelectArgs, now: Timestamp) -> Result<SelectBody> {
     let mut body = SelectBody {
         collections: arguments.collection.clone(),
@@ -223,7 +223,7 @@ fn selection(arguments: &SelectArgs, now: Timestamp) -> Result<SelectBody> {
         statuses: arguments.status.clone(),
     };
     if let Some(text) = &arguments.filter {
-        // A filter is typed as text, whose errors name what is wrong in it. One that is in order is an object.
+        // The text of a filter is parsed first, because these errors name the mistake. A valid filter is an object.
         Filter::parse(text)?;
         body.filter = serde_json::from_str(text).ok();
     }
@@ -231,7 +231,7 @@ fn selection(arguments: &SelectArgs, now: Timestamp) -> Result<SelectBody> {
     Ok(body)
 }
 
-/// What a command may see.
+/// Returns the bounds of a command's visibility.
 fn bounds(arguments: &VisibilityArgs) -> Bounds {
     Bounds {
         scope: arguments.scope,
@@ -241,7 +241,7 @@ fn bounds(arguments: &VisibilityArgs) -> Bounds {
     }
 }
 
-/// Sources as they were typed, and as the paths that they may be: documents are kept under absolute ones.
+/// Returns sources as they were typed, and as the paths that they may be: documents are stored under absolute paths.
 fn sources(typed: &[String]) -> Result<Vec<String>> {
     let mut all = Vec::new();
     for source in typed {
@@ -250,7 +250,7 @@ fn sources(typed: &[String]) -> Result<Vec<String>> {
         }
         all.push(source.clone());
         let path = Path::new(source);
-        // A link on the way has another name than the one under which it was indexed; what is gone can only be named.
+        // A link in a path may hide the name under which a file was indexed. A deleted file has only its name.
         let found = [std::path::absolute(path).ok(), path.canonicalize().ok()];
         all.extend(found.into_iter().flatten().filter_map(|path| path.to_str().map(str::to_owned)));
     }
@@ -259,7 +259,7 @@ fn sources(typed: &[String]) -> Result<Vec<String>> {
     Ok(all)
 }
 
-/// Asks before what cannot be taken back. Where nobody is there to ask it is an error with this hint.
+/// Asks for confirmation before an action that cannot be undone. Without a terminal it is an error with this hint.
 fn agreed(what: &str, hint: &str) -> Result<bool> {
     if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
         return Err(Failure::usage(format!("this would {what}, and nobody is here to ask"), hint));
@@ -275,7 +275,7 @@ fn agreed(what: &str, hint: &str) -> Result<bool> {
     Ok(matches!(line.trim().to_lowercase().as_str(), "y" | "yes"))
 }
 
-/// What a person should know about an empty store, on standard error.
+/// Prints a hint for a person whose store is empty, on standard error.
 fn hint_if_empty(report: &StatusReport, session: &Session) {
     if report.total_memories + report.total_chunks == 0 {
         session.out.note("nothing is stored yet: bower index FOLDER, or bower curate \"something to keep\"");

@@ -1,5 +1,5 @@
 //! Implements `bower model`: fetches, lists and checks local models.
-//! It makes no store, so that a model can be fetched first.
+//! It creates no store, so that a model can be fetched first.
 
 use bower_core::Error;
 use bower_core::config::Settings;
@@ -14,20 +14,20 @@ use crate::model::{self, Bar, Source};
 use crate::render;
 use crate::settings::Home;
 
-/// What to do when no source gives the model.
+/// Hint if no source provides the model.
 const WITHOUT: &str = "run it again later, or bring the files: bower model pull --from FOLDER; until then questions are \
                        answered by words alone";
 
-/// The same for a cross-encoder.
+/// Hint if no source provides the cross-encoder.
 const WITHOUT_CROSS: &str = "run it again later, or bring config.json, vocab.txt and model.safetensors of a BERT cross-encoder: \
                              bower model pull OWNER/NAME --from FOLDER";
 
-/// Does it.
+/// Runs the command.
 pub fn run(arguments: ModelArgs, session: &Session) -> Result<()> {
     let home = session.home()?;
     let settings = session.settings(&home)?.settings;
     let folder: PathBuf = settings.models_folder.unwrap_or_else(|| home.models());
-    // Where no model is chosen, the built-in one is meant.
+    // If the settings name no model, the built-in one is used.
     let chosen = match settings.model.as_str() {
         "none" => Settings::default().model,
         model => model.to_string(),
@@ -72,8 +72,8 @@ pub fn run(arguments: ModelArgs, session: &Session) -> Result<()> {
     }
 }
 
-/// Gives the items that were kept without a model their vectors; none where there is no store yet. That it fails is told,
-/// but the model is there, and the next index run tries again.
+/// Adds vectors to the items that were kept without a model; `None` if there is no store yet. A failure is reported, but the
+/// model is installed, and the next index run tries again.
 fn embed_waiting(home: &Home, session: &Session) -> Option<usize> {
     if !home.path.join("memory.db").exists() {
         return None;
@@ -102,7 +102,7 @@ fn embed_waiting(home: &Home, session: &Session) -> Option<usize> {
 struct Fetched {
     #[serde(flatten)]
     pulled: model::Pulled,
-    /// Stored items that got their vector now; none where there was no store.
+    /// Number of stored items that got a vector; `None` if there was no store.
     #[serde(skip_serializing_if = "Option::is_none")]
     embedded: Option<usize>,
 }

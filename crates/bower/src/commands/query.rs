@@ -1,5 +1,5 @@
 //! Implements `bower query`: asks one question and prints the answer.
-//! Nothing delays the answer.
+//! All other work is done after the answer is printed.
 
 use bower_core::item::{Part, Step};
 
@@ -9,7 +9,7 @@ use crate::failure::Result;
 use crate::render;
 use crate::service::{Bounds, QueryBody};
 
-/// Asks and prints. No hits is an answer too.
+/// Asks the question and prints the answer. An answer without hits is no failure.
 pub fn run(arguments: &QueryArgs, session: &Session) -> Result<()> {
     let now = now();
     let is_context = session.out.format == Format::Context;
@@ -30,7 +30,7 @@ pub fn run(arguments: &QueryArgs, session: &Session) -> Result<()> {
         session: arguments.session.clone(),
         prefetch: arguments.prefetch,
     };
-    // A block without a budget has the few documents that Atlas gives; with one, as much as fits.
+    // A block without a budget contains as few documents as Atlas gives; with a budget, as much as fits.
     if is_context && body.budget_tokens.is_none() {
         body.limit = body.limit.or(u16::try_from(settings.context_documents).ok());
         body.budget_tokens = u32::try_from(settings.context_tokens).ok();
@@ -45,7 +45,7 @@ pub fn run(arguments: &QueryArgs, session: &Session) -> Result<()> {
         if answer.evidence.as_ref().is_none_or(|evidence| evidence.pieces.is_empty()) {
             session.out.note(&render::evidence::nothing(&answer));
         }
-        // The block goes into a prompt, so what was missing is told beside it.
+        // The block goes into a prompt, so missing parts are reported separately.
         for degraded in &answer.degraded {
             let note = match degraded.channel {
                 Part::Channel(channel) => format!("{channel} was not searched: {}", degraded.reason),
@@ -59,7 +59,7 @@ pub fn run(arguments: &QueryArgs, session: &Session) -> Result<()> {
     if session.out.format == Format::Text && answer.hits.is_empty() {
         hint_if_empty(&service.report()?, session);
     }
-    // Folding looks at the vectors too, for which the model is opened: whoever asked for words alone did not ask for that.
+    // Compaction needs the vectors, for which the model is opened. `--fast` asks for no model, so it is skipped.
     if !arguments.fast {
         session.maintain(&service);
     } else if let Err(error) = service.engine().keep_given(now) {

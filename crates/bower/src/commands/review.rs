@@ -1,5 +1,5 @@
 //! Implements `bower review`: lists and settles contradictions, and judges candidates.
-//! The contradictions are those that nothing could settle; a person says which side is right.
+//! The contradictions are those that no rule could decide; a person says which side is right.
 
 use bower_core::error::{Error, Missing};
 use bower_core::item::{Kind, Ruling, Status};
@@ -12,10 +12,10 @@ use crate::failure::Result;
 use crate::render;
 use crate::service::{Bounds, ListBody, SelectBody, SettleBody};
 
-/// Memories of one source that are kept at once; what is left is kept by asking again.
+/// Most memories of one source that are kept in one run; the next run keeps the rest.
 const MOST_KEPT: u32 = 10_000;
 
-/// Lists them, or ends one.
+/// Lists reviews, or settles one.
 pub fn run(arguments: ReviewArgs, session: &Session) -> Result<()> {
     let bounds = bounds(&arguments.visibility);
     let (review, ruling, text) = match arguments.action.unwrap_or(ReviewAction::List { all: false }) {
@@ -48,7 +48,7 @@ pub fn run(arguments: ReviewArgs, session: &Session) -> Result<()> {
     Ok(())
 }
 
-/// Memories of these statuses and sources.
+/// Returns a request for memories of these statuses and sources.
 fn memories(statuses: Vec<Status>, sources: Vec<String>, limit: u32) -> ListBody {
     let select = SelectBody { kind: Some(Kind::Memory), statuses, sources, ..SelectBody::default() };
     ListBody { limit: Some(limit), offset: None, select }
@@ -59,7 +59,7 @@ struct Judged {
     memories: Vec<Item>,
 }
 
-/// What a source or a conversation left and nobody looked at.
+/// Returns the ids of a source's or conversation's memories that nobody has reviewed.
 fn unreviewed_of(bounds: &Bounds, source: String, session: &Session) -> Result<Vec<String>> {
     let body = memories(vec![Status::Candidate, Status::Active], vec![source.clone()], MOST_KEPT);
     let mut found = session.service()?.list(&body, bounds, now())?.memories;
@@ -70,7 +70,7 @@ fn unreviewed_of(bounds: &Bounds, source: String, session: &Session) -> Result<V
     Ok(found.into_iter().map(|item| item.id).collect())
 }
 
-/// Candidates become memories, or leave answers. Those before one that is none are judged already.
+/// Keeps or drops candidates. If an id is no candidate, the ids before it have been judged already.
 fn judge(bounds: &Bounds, ids: &[String], ruling: CandidateRuling, session: &Session) -> Result<()> {
     let service = session.service()?;
     let visibility = bounds.visibility();

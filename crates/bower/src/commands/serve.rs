@@ -1,4 +1,4 @@
-//! Implements `bower serve`: opens the store once and answers over HTTP until it is told to end.
+//! Implements `bower serve`: opens the store once and answers over HTTP until a signal ends it.
 
 use serde::Serialize;
 use std::net::SocketAddr;
@@ -8,18 +8,18 @@ use crate::cli::ServeArgs;
 use crate::failure::Result;
 use crate::http::{self, Options, connections, followers, limits};
 
-/// What is printed when requests are taken.
+/// Data that is printed once the server accepts requests.
 #[derive(Serialize)]
 struct Serving {
-    /// Where.
+    /// Address on which it listens.
     address: String,
     /// Whether requests need a token.
     needs_token: bool,
-    /// The process.
+    /// Process id.
     process: u32,
 }
 
-/// Serves.
+/// Serves requests.
 pub fn run(arguments: &ServeArgs, session: &Session) -> Result<()> {
     let home = session.home()?;
     let settings = session.settings(&home)?.settings;

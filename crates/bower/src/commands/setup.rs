@@ -1,5 +1,5 @@
-//! Implements `bower setup`: writes the configuration of an agent's host, or takes it out again.
-//! The change is shown first, and never more is written than was shown.
+//! Implements `bower setup`: writes the configuration of an agent's host, or removes it.
+//! The change is shown first, and nothing else is written.
 
 use bower_core::shared::{GateConstants, redact};
 use serde::Serialize;
@@ -17,40 +17,40 @@ use crate::render;
 use crate::settings::{Home, Origin};
 use crate::wire::Output;
 
-/// What became of a host's files, or would.
+/// Changes to a host's files, made or planned.
 #[derive(Debug, Serialize)]
 pub struct Done {
     /// The host.
     pub host: &'static str,
-    /// Our part was taken out.
+    /// Whether our entries were removed.
     pub remove: bool,
-    /// Nothing was written.
+    /// Whether nothing was written.
     pub dry_run: bool,
-    /// Each file.
+    /// Changes to each file.
     pub files: Vec<FileDone>,
-    /// What its user does next.
+    /// Next steps for the user.
     pub next: Vec<&'static str>,
     /// The host's name for people.
     #[serde(skip)]
     pub name: &'static str,
 }
 
-/// What became of one file.
+/// Change to one file.
 #[derive(Debug, Serialize)]
 pub struct FileDone {
     /// The file.
     pub path: PathBuf,
-    /// Where it really lies, where a link leads there.
+    /// Path after links are followed, if a link leads to it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub real_path: Option<PathBuf>,
-    /// What became of it.
+    /// Kind of change.
     pub change: Change,
-    /// The lines that changed, as `diff -u` has them; secrets near them are cut out.
+    /// Changed lines in the format of `diff -u`; secrets near them are redacted.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub diff: String,
 }
 
-/// Shows, asks, writes.
+/// Shows the changes, asks for confirmation and writes them.
 pub fn run(arguments: &SetupArgs, session: &Session) -> Result<()> {
     let home = session.home()?;
     let places = places(arguments)?;
@@ -64,7 +64,7 @@ pub fn run(arguments: &SetupArgs, session: &Session) -> Result<()> {
             "leave --project out: it is set up for its user",
         ));
     }
-    // Whatever an earlier setup wrote goes, and what is wanted comes.
+    // Entries of an earlier setup are removed, and the wanted ones are added.
     let wanted: HashMap<PathBuf, Vec<Edit>> = if arguments.remove {
         HashMap::new()
     } else {
@@ -74,7 +74,7 @@ pub fn run(arguments: &SetupArgs, session: &Session) -> Result<()> {
     let mut plans = Vec::new();
     for (path, all) in &host.files(&places, &call, all) {
         let wanted = wanted.get(path).map(Vec::as_slice);
-        // What is neither wanted nor ours need not be understood.
+        // A file without wanted entries and without ours is not parsed.
         let is_named = arguments.remove || wanted.is_some();
         if !is_named && !may_hold_ours(path, &home.path)? {
             continue;
@@ -139,7 +139,7 @@ fn places(arguments: &SetupArgs) -> Result<Places> {
     let project = project.transpose()?;
     let user = match (user, &project) {
         (Some(user), _) => user,
-        // A project's files lie in the project alone.
+        // The files of a project lie in the project only.
         (None, Some(project)) => project.clone(),
         (None, None) => {
             return Err(Failure::environment(
@@ -155,7 +155,7 @@ fn places(arguments: &SetupArgs) -> Result<Places> {
     Ok(Places { user, project, variables: VARIABLES.iter().filter_map(variable).collect() })
 }
 
-/// How the host calls this program. What a project's files say holds for everybody who has the project.
+/// Returns the host's call of this program. A project's files must be valid for everybody who has the project.
 fn call(arguments: &SetupArgs, home: &Home) -> Result<Call> {
     let is_project = arguments.project.is_some();
     let program = match (&arguments.program, is_project) {
@@ -167,8 +167,8 @@ fn call(arguments: &SetupArgs, home: &Home) -> Result<Call> {
     Ok(Call { program, home: path.map(str::to_owned) })
 }
 
-/// The whole path of this program: as the path variable has it, where it does, for an upgrade keeps that. A host that was not
-/// started from a shell may have another path.
+/// Returns the absolute path of this program. A path from the PATH variable is preferred, because it stays valid after an
+/// upgrade. A host that was not started from a shell may have another PATH.
 fn this_program() -> Result<String> {
     let unknown = |why: &str| {
         Failure::environment(format!("cannot tell where this program lies: {why}"), "name it with --program")

@@ -1,4 +1,4 @@
-//! Implements `bower status`: prints what the store holds and whether the indexes match it.
+//! Implements `bower status`: prints the content of the store and whether the indexes match it.
 
 use super::{Session, hint_if_empty};
 use crate::cli::Format;

@@ -1,5 +1,5 @@
 //! Implements `bower sweep`, `bower prune`, `bower consolidate` and `bower undo`.
-//! They decide what becomes of memories that nobody asks for, and take that back.
+//! They promote, fade, archive and merge memories, and reverse such changes.
 
 use super::{Session, bounds, now};
 use crate::cli::{ConsolidateArgs, PruneArgs, SweepArgs, UndoArgs};
@@ -7,21 +7,21 @@ use crate::failure::Result;
 use crate::render;
 use crate::service::{Bounds, ConsolidateBody, PruneBody, SweepBody, UndoBody};
 
-/// What the day brings.
+/// Runs the daily maintenance.
 pub fn sweep(arguments: &SweepArgs, session: &Session) -> Result<()> {
     let body = SweepBody { dry_run: arguments.dry_run };
     let swept = session.service()?.sweep(&body, &Bounds::local(), now())?;
     session.out.say(&swept, |look| render::life::swept(&swept, look))
 }
 
-/// Archives what is too weak.
+/// Archives memories of low importance.
 pub fn prune(arguments: &PruneArgs, session: &Session) -> Result<()> {
     let body = PruneBody { threshold: Some(arguments.threshold), dry_run: arguments.dry_run };
     let pruned = session.service()?.prune(&body, &Bounds::local(), now())?;
     session.out.say(&pruned, |look| render::life::pruned(&pruned, look))
 }
 
-/// Makes patterns of what says much the same.
+/// Makes patterns of similar memories.
 pub fn consolidate(arguments: &ConsolidateArgs, session: &Session) -> Result<()> {
     let body = ConsolidateBody {
         similarity: Some(arguments.similarity),
@@ -37,7 +37,7 @@ pub fn consolidate(arguments: &ConsolidateArgs, session: &Session) -> Result<()>
     Ok(())
 }
 
-/// Takes back what an event did, or all that an origin wrote.
+/// Reverses an event, or everything that one origin wrote.
 pub fn undo(arguments: &UndoArgs, session: &Session) -> Result<()> {
     let body = UndoBody {
         event: arguments.event,

@@ -1,4 +1,4 @@
-//! Implements `bower token`: makes, lists and revokes the tokens that let others in to `bower serve`.
+//! Implements `bower token`: creates, lists and revokes the access tokens of `bower serve`.
 //! It opens no store.
 
 use jiff::{SignedDuration, Timestamp};
@@ -12,31 +12,31 @@ use crate::http::tokens::{self, Standing, Token};
 use crate::render;
 use crate::service::Access;
 
-/// A token as it is shown: without its hash, which nobody has a use for.
+/// A token for display, without its hash.
 #[derive(Debug, Serialize)]
 pub struct Shown {
-    /// Its name.
+    /// Name of the token.
     pub name: String,
-    /// What may be done with it.
+    /// Access that it grants.
     pub access: Access,
     /// Whether it is in force.
     pub standing: Standing,
-    /// Only these collections; empty is all.
+    /// Collections that it is limited to; empty means all.
     pub collections: Vec<String>,
-    /// Only this scope.
+    /// Scope that it is limited to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scope: Option<bower_core::item::Scope>,
-    /// Only this owner's.
+    /// Owner that it is limited to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
-    /// Folders that may be indexed.
+    /// Folders that may be indexed with it.
     pub folders: Vec<PathBuf>,
-    /// When it was made.
+    /// Time of its creation.
     pub create_time: Timestamp,
-    /// Until when it is in force.
+    /// Time from which it is expired.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expire_time: Option<Timestamp>,
-    /// Since when it is not.
+    /// Time of its revocation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub revoke_time: Option<Timestamp>,
 }
@@ -58,24 +58,24 @@ impl Shown {
     }
 }
 
-/// A token that was made: the one time that it is told.
+/// A new token; this is the only time that it is shown.
 #[derive(Debug, Serialize)]
 pub struct Created {
-    /// The token.
+    /// The token itself.
     pub token: String,
-    /// What it reaches.
+    /// Its limits.
     #[serde(flatten)]
     pub shown: Shown,
 }
 
-/// All tokens.
+/// List of all tokens.
 #[derive(Debug, Serialize)]
 pub struct Tokens {
     /// Oldest first.
     pub tokens: Vec<Shown>,
 }
 
-/// Does it.
+/// Runs the command.
 pub fn run(arguments: TokenArgs, session: &Session) -> Result<()> {
     let (home, now) = (session.home()?, now());
     match arguments.action {

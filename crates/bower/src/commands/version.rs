@@ -1,5 +1,5 @@
 //! Implements `bower version`: prints the version and the commit.
-//! It reads nothing, so it works when everything else is broken.
+//! It reads nothing, so it works even when everything else is broken.
 
 use serde::Serialize;
 
@@ -12,7 +12,7 @@ struct Version {
     commit: &'static str,
 }
 
-/// Prints both.
+/// Prints the version and the commit.
 pub fn run(session: &Session) -> Result<()> {
     let version = Version { version: env!("CARGO_PKG_VERSION"), commit: env!("BOWER_COMMIT") };
     session.out.say(&version, |_| format!("bower {} ({})", version.version, version.commit))

@@ -1,5 +1,5 @@
-//! Implements `bower index --watch`: indexes, then again whatever root changed, until it is interrupted.
-//! Every batch goes through the ordinary index run, so .gitignore, renames and deletions mean the same as without it.
+//! Implements `bower index --watch`: indexes, then repeats it for each changed root, until it is interrupted.
+//! Every batch is an ordinary index run, so .gitignore, renames and deletions are treated as without it.
 
 use bower_core::error::{Error, Missing};
 use notify_debouncer_full::notify::{EventKind, RecursiveMode};
@@ -17,10 +17,10 @@ use crate::render;
 use crate::service::{IndexBody, Service};
 use crate::wire::Output;
 
-/// Editors write in bursts: a batch waits until nothing happened to its files for this long.
+/// Time without events after which a batch is complete: editors write in bursts.
 const QUIET: Duration = Duration::from_millis(400);
 
-/// Watches first and indexes then, so that no change falls between the two.
+/// Starts watching before it indexes, so that no change in between is missed.
 pub fn run(service: &Service, body: &IndexBody, session: &Session) -> Result<()> {
     let home = real(&session.home()?.path);
     let roots: Vec<PathBuf> = body.paths.iter().map(|path| real(path)).collect();
@@ -28,7 +28,7 @@ pub fn run(service: &Service, body: &IndexBody, session: &Session) -> Result<()>
     let mut debouncer =
         new_debouncer(QUIET, None, sender).map_err(|source| cannot("start watching", &source))?;
     for root in &roots {
-        // A file is replaced by a rename as often as written, and its own watch would not survive that.
+        // Files are often replaced by a rename, which a watch on the file would not survive, so its folder is watched.
         let (path, mode) = match root.parent() {
             Some(folder) if root.is_file() => (folder, RecursiveMode::NonRecursive),
             Some(_) | None => (root.as_path(), RecursiveMode::Recursive),
@@ -62,14 +62,14 @@ pub fn run(service: &Service, body: &IndexBody, session: &Session) -> Result<()>
                 session.out.say(&report, |_| String::new())?;
                 session.maintain(service);
             }
-            // A root that is gone may come back, and a full disk may be cleared: say so and go on.
+            // A missing root may come back, and a full disk may be cleared: the failure is printed and watching continues.
             Err(failure) => session.out.fail(&failure),
         }
     }
     Err(Failure::internal("the watcher ended"))
 }
 
-/// Waits for a batch and joins those that are waiting already.
+/// Waits for a batch, and joins the batches that are waiting already.
 fn next(events: &Receiver<DebounceEventResult>, session: &Session) -> Option<Vec<DebouncedEvent>> {
     let mut batch = Vec::new();
     let first = events.recv().ok()?;
@@ -86,15 +86,15 @@ fn next(events: &Receiver<DebounceEventResult>, session: &Session) -> Option<Vec
     Some(batch)
 }
 
-/// How many files changed, and the roots that they belong to.
+/// Returns the number of changed files, and the roots that they belong to.
 fn sort_out(batch: &[DebouncedEvent], roots: &[PathBuf], home: &Path) -> (usize, BTreeSet<PathBuf>) {
     let mut changed = BTreeSet::new();
     let mut affected = BTreeSet::new();
     for event in batch {
         match event.kind {
-            // Reading is no change, and indexing reads.
+            // Reading changes nothing, and indexing itself reads.
             EventKind::Access(_) => continue,
-            // Events were lost.
+            // Events were lost, so all roots are indexed.
             EventKind::Other if event.need_rescan() => affected.extend(roots.iter().cloned()),
             EventKind::Any
             | EventKind::Create(_)
@@ -112,8 +112,8 @@ fn sort_out(batch: &[DebouncedEvent], roots: &[PathBuf], home: &Path) -> (usize,
     (changed.len(), affected)
 }
 
-/// Whether a change of `path` can change what `root` holds: hidden files are never indexed, save .gitignore and .ignore,
-/// which decide what is.
+/// Whether a change of `path` can change the indexed content of `root`. Hidden files are never indexed; .gitignore and .ignore
+/// count, because they decide which files are.
 fn concerns(path: &Path, root: &Path) -> bool {
     let Ok(inside) = path.strip_prefix(root) else { return false };
     inside.components().all(|part| match part {
@@ -124,7 +124,7 @@ fn concerns(path: &Path, root: &Path) -> bool {
     })
 }
 
-/// The path as the system reports it in events; as it is where it does not exist.
+/// Returns the path as the system reports it in events; unchanged if it does not exist.
 fn real(path: &Path) -> PathBuf {
     std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf())
 }

@@ -1,35 +1,36 @@
-//! Computes bootstrap intervals: how far a figure would move with other questions of the same kind.
+//! Computes bootstrap intervals: how much a figure varies with other questions of the same kind.
 //! They are seeded: the same figures give the same interval, to the last digit.
 //!
-//! The percentile bootstrap (Efron and Tibshirani 1993, chapter 13): questions are drawn with replacement as often as
-//! there are questions, 2,000 times; the interval is from the 2.5th to the 97.5th percentile of what the figure then was
-//! (linear between neighbours, as numpy does it). Draws come from `SplitMix64` (Steele, Lea and Flood, OOPSLA 2014), seeded
-//! anew for each call; a draw of 64 bits picks the question at its upper part of (draw x count), 128 bits wide.
+//! The method is the percentile bootstrap (Efron and Tibshirani 1993, chapter 13). As many questions as there are are drawn
+//! with replacement, 2,000 times. The interval is from the 2.5th to the 97.5th percentile of the resulting figures,
+//! interpolated linearly as in numpy. Draws come from `SplitMix64` (Steele, Lea and Flood, OOPSLA 2014), seeded anew for each
+//! call. A draw of 64 bits selects the question at the upper half of (draw x count), a product of 128 bits.
 
 use serde::Serialize;
 
-/// How often the questions are drawn.
+/// Number of resamples.
 pub const RESAMPLES: usize = 2_000;
 
-/// Where draws begin; any number would do, but always the same.
+/// Seed of the draws; any constant would do.
 const SEED: u64 = 1_979;
 
-/// The share of resamples below and above the interval.
+/// Share of resamples below and above the interval.
 const TAIL: f64 = 0.025;
 
-/// A 95 % interval: its lower and its upper end. In JSON a list of two.
+/// A 95 % interval with its lower and upper end. In JSON it is a list of two numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Interval(pub f64, pub f64);
 
 impl Interval {
-    /// Whether zero is outside: the sign of what it is an interval of is not chance.
+    /// Whether zero is outside the interval, so that the sign of the figure is significant.
     pub fn is_clear(self) -> bool {
         self.0 > 0.0 || self.1 < 0.0
     }
 }
 
-/// The intervals of some statistics over `count` questions. `statistics` gets how often each question was drawn and
-/// gives as many values for every resample; a value that is not finite is left out. Of no question, there is none.
+/// Computes the intervals of some statistics over `count` questions. `statistics` gets the number of draws of each question and
+/// returns the same number of values for every resample. A value that is not finite is left out. Without questions there are no
+/// intervals.
 pub fn intervals(count: usize, mut statistics: impl FnMut(&[u32]) -> Vec<f64>) -> Vec<Interval> {
     if count == 0 {
         return Vec::new();
@@ -51,7 +52,7 @@ pub fn intervals(count: usize, mut statistics: impl FnMut(&[u32]) -> Vec<f64>) -
     values.into_iter().map(interval).collect()
 }
 
-/// The intervals of the means of columns; each row is one question's values, all equally many.
+/// Computes the intervals of column means. Each row has one question's values, all rows the same number.
 pub fn of_means(rows: &[Vec<f64>]) -> Vec<Interval> {
     let width = rows.first().map_or(0, Vec::len);
     let mut sums = vec![0.0; width];
@@ -72,7 +73,7 @@ fn interval(mut values: Vec<f64>) -> Interval {
     Interval(between(&values, TAIL), between(&values, 1.0 - TAIL))
 }
 
-/// The value below which `share` (0..1) of the sorted values lie, linear between the two nearest; 0 of none.
+/// Returns the quantile at `share` (0..1) of the sorted values, interpolated linearly; 0 if there are none.
 fn between(sorted: &[f64], share: f64) -> f64 {
     let at = share * sorted.len().saturating_sub(1) as f64;
     let low = sorted.get(at.floor() as usize).copied().unwrap_or(0.0);
@@ -80,7 +81,7 @@ fn between(sorted: &[f64], share: f64) -> f64 {
     low + (high - low) * at.fract()
 }
 
-/// `SplitMix64`.
+/// State of `SplitMix64`.
 struct Generator(u64);
 
 impl Generator {

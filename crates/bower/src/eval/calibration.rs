@@ -1,128 +1,127 @@
-//! Measures whether probabilities mean what they say, and whether an answer knows when it holds nothing.
+//! Measures whether probabilities are calibrated, and whether answers recognise that they contain nothing relevant.
 //! All functions are pure.
 //!
-//! **Calibration error** (Naeini, Cooper and Hauskrecht, AAAI 2015, with bins of equal count): the ten best documents of
-//! each question, ordered by probability (equal ones by question, then rank), are cut into ten bins whose sizes differ by
-//! one at most, the larger ones first; the error is the mean over all hits of the distance between their bin's mean
-//! probability and its share of relevant documents.
+//! **Calibration error** (Naeini, Cooper and Hauskrecht, AAAI 2015, with bins of equal count): the ten best documents of each
+//! question are sorted by probability (equal ones by question, then rank) and cut into ten bins. Bin sizes differ by at most
+//! one, the larger ones come first. The error is the mean over all hits of the distance between their bin's mean probability
+//! and its share of relevant documents.
 //!
-//! **Relevant** is a document with the set's highest grade, as in `tools/calibrate.py`: what the sets mean by an answer
-//! that judge one or two documents a question. Where a set has several grades, the error with every grade above zero as
-//! relevant stands beside it.
+//! **Relevant** is a document with the set's highest grade, as in `tools/calibrate.py`: sets that judge one or two documents
+//! per question give that grade to answers. For a set with several grades, the error with every grade above zero as relevant is
+//! also reported.
 //!
-//! **Abstention**: each question is asked as it is and again with all its judged documents hidden (those that it drops are
-//! hidden both times). AUROC is the chance
-//! that a question drawn from the first is told to be answerable more surely than one drawn from the second, ties half
-//! (Mann and Whitney 1947). The calibration error has no interval: resampling adds noise to each bin, and noise only
-//! widens the distances, so the interval would stand above the figure.
+//! **Abstention**: each question is asked as it is, and again with all its judged documents hidden (those that it excludes are
+//! hidden both times). AUROC is the probability that a question of the first kind gets a higher answerable probability than one
+//! of the second kind; ties count half (Mann and Whitney 1947). The calibration error has no interval: resampling adds noise to
+//! each bin, and noise only widens the distances, so the interval would lie above the figure.
 
 use serde::Serialize;
 
 use super::bootstrap::{self, Interval};
 
-/// Hits of a question that count.
+/// Number of hits of a question that count.
 pub const HITS: usize = 10;
 
 const BINS: usize = 10;
 
-/// One of the best documents of one question, at its best chunk.
+/// One of the best documents of a question, at its best chunk.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hit {
-    /// The document.
+    /// Id of the document.
     pub document: String,
-    /// Documents up to it, from 1.
+    /// Rank among documents, from 1.
     pub rank: usize,
-    /// Hits up to it, from 1: a document may have several above.
+    /// Rank among hits, from 1: other documents may have several hits above.
     pub place: usize,
-    /// That it answers, as the engine says.
+    /// Probability that the document answers, as the engine computes it.
     pub probability: f32,
-    /// What the probability was made of, as log odds.
+    /// Feature of the probability: standing among the competitors, 0 and below.
     pub standing: f32,
-    /// As above.
+    /// Feature of the probability: BM25 as a share of the most that is possible, 0..1.
     pub share: f32,
-    /// As above.
+    /// Feature of the probability: share of the question's terms that the hit has, by idf, 0..1.
     pub coverage: f32,
-    /// As above.
+    /// Feature of the probability: similarity of the words by late interaction, -1..1; `None` if it is not known.
     pub closeness: Option<f32>,
-    /// It has the set's highest grade.
+    /// Whether the document has the set's highest grade.
     pub relevant: bool,
-    /// It has any grade above zero.
+    /// Whether it has any grade above zero.
     pub graded: bool,
 }
 
-/// What one run of one question gave.
+/// Result of one run of one question.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Told {
-    /// The best documents, best first; [`HITS`] at most.
+    /// The best documents, best first; at most [`HITS`].
     pub hits: Vec<Hit>,
-    /// That the answer holds something, as the engine says.
+    /// Probability that the answer contains something relevant, as the engine computes it.
     pub answerable: f32,
 }
 
 /// One question, asked as it is and with all its judged documents hidden.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Asked {
-    /// Its place in the set's queries.
+    /// Position in the set's queries.
     pub query: usize,
-    /// As it is.
+    /// Result of the question as it is.
     pub whole: Told,
-    /// Without its judged documents; `None` where none of them is among those that it searches.
+    /// Result without its judged documents; `None` if none of them is among those that it searches.
     pub removed: Option<Told>,
 }
 
-/// How far probabilities can be trusted.
+/// Calibration of the probabilities.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Calibration {
-    /// Documents that count.
+    /// Number of documents that count.
     pub hits: usize,
     /// Expected calibration error, 0..1.
     pub error: f64,
-    /// The same with every grade above zero as relevant, where the set has several grades.
+    /// The error with every grade above zero as relevant, if the set has several grades.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error_any_grade: Option<f64>,
-    /// The same over first hits alone.
+    /// The error over first hits alone.
     pub error_first: f64,
-    /// Least probable first.
+    /// The bins, least probable first.
     pub bins: Vec<Bin>,
-    /// Whether questions without an answer are told.
+    /// Recognition of questions without an answer.
     pub abstention: Abstention,
 }
 
-/// Hits of about one probability.
+/// Hits of similar probability.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Bin {
-    /// How many.
+    /// Number of hits.
     pub hits: usize,
     /// Their mean probability.
     pub probability: f64,
-    /// The share of them that is relevant.
+    /// Share of relevant hits.
     pub relevant: f64,
 }
 
-/// Whether questions without an answer are told.
+/// Recognition of questions without an answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Abstention {
     /// Questions that were asked both ways.
     pub questions: usize,
-    /// Questions as they are against questions without their judged documents.
+    /// AUROC of questions as they are against questions without their judged documents.
     pub auroc: f64,
-    /// Its 95 % interval.
+    /// 95 % interval of `auroc`.
     pub interval: Interval,
-    /// Of these questions, those with a relevant document among the ten best.
+    /// Number of these questions with a relevant document among the ten best.
     pub answered: usize,
-    /// Those alone against questions without their judged documents.
+    /// AUROC of those alone against questions without their judged documents.
     pub auroc_answered: f64,
-    /// Its 95 % interval.
+    /// 95 % interval of `auroc_answered`.
     pub interval_answered: Interval,
-    /// Below this probability an answer says that it holds nothing.
+    /// Probability below which an answer abstains.
     pub threshold: f64,
-    /// The share of answered questions below it, wrongly.
+    /// Share of answered questions below the threshold, which is an error.
     pub abstains_answered: f64,
-    /// The share of questions without their judged documents below it.
+    /// Share of questions without their judged documents below the threshold.
     pub abstains_removed: f64,
 }
 
-/// Judges what was told. `threshold` is the probability below which an answer abstains, `graded` whether the set has
+/// Computes the calibration. `threshold` is the probability below which an answer abstains; `graded` says whether the set has
 /// several grades.
 pub fn calibrate(asked: &[Asked], threshold: f32, graded: bool) -> Calibration {
     let hits = || asked.iter().flat_map(|one| &one.whole.hits);
@@ -141,9 +140,9 @@ pub fn calibrate(asked: &[Asked], threshold: f32, graded: bool) -> Calibration {
     }
 }
 
-/// Ten bins of equal count, ascending by probability.
+/// Returns ten bins of equal count, ascending by probability.
 fn bins(mut hits: Vec<(f64, bool)>) -> Vec<Bin> {
-    // Stable: equal ones stay in the order of question and rank.
+    // The sort is stable: equal ones stay in the order of question and rank.
     hits.sort_by(|a, b| a.0.total_cmp(&b.0));
     let mut rest = hits.as_slice();
     let mut bins = Vec::new();
@@ -184,7 +183,7 @@ fn abstention(asked: &[Asked], threshold: f32) -> Abstention {
             })
         })
         .collect();
-    // (question, probability, as it is), sorted once for all resamples.
+    // Tuples (question, probability, asked as it is), sorted once for all resamples.
     let sorted = |answered_only: bool| {
         let mut values: Vec<(usize, f32, bool)> = both
             .iter()
@@ -219,8 +218,8 @@ fn abstention(asked: &[Asked], threshold: f32) -> Abstention {
     }
 }
 
-/// The chance that a true value is above a false one, ties half; each counts as often as its question was drawn. `values`
-/// ascend; NaN where one side is empty.
+/// Returns the probability that a true value is above a false one; ties count half. Each value counts as often as its question
+/// was drawn. `values` ascend. The result is NaN if one side is empty.
 fn auroc(values: &[(usize, f32, bool)], drawn: &[u32]) -> f64 {
     let (mut wins, mut truths, mut falses) = (0.0, 0.0, 0.0);
     for equal in values.chunk_by(|a, b| a.1.total_cmp(&b.1).is_eq()) {
@@ -301,7 +300,7 @@ mod tests {
             asked(0.9, Some(0.3), right()),
             asked(0.4, Some(0.4), right()),
             asked(0.1, Some(0.2), wrong()),
-            // None of its judged documents is there: nothing could be taken away.
+            // None of its judged documents is in the group, so nothing could be hidden.
             asked(0.0, None, right()),
         ];
         let found = calibrate(&questions, 0.35, false).abstention;
@@ -316,7 +315,7 @@ mod tests {
         close(none.auroc, 0.5);
     }
 
-    /// Weighting by draws is the same as writing the drawn questions out.
+    /// Checks that weights by draws give the same result as repeated questions.
     #[test]
     fn weights_are_repetitions() {
         let values = [

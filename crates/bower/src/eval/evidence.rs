@@ -1,9 +1,9 @@
-//! Measures how much of the relevant documents stands in the evidence that fits a budget.
+//! Measures how much of the relevant documents is in the evidence that fits a budget.
 //! All functions are pure.
 //!
-//! For each question and budget: of its relevant documents (any grade above zero; those that are not in the corpus count as
-//! missed), the share from which at least one sentence stands in the packed evidence (`cited`), and the mean share of their
-//! words that stands there (`words`). Means over all judged questions.
+//! Relevant documents have any grade above zero; those that are not in the corpus count as missed. For each question and
+//! budget, `cited` is the share of them from which at least one sentence is in the packed evidence, and `words` is the mean
+//! share of their words that is in it. Both are averaged over all judged questions.
 
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -11,42 +11,42 @@ use std::collections::BTreeMap;
 use super::bootstrap::{self, Interval};
 use super::metrics::Grades;
 
-/// Budgets that are tried, in tokens.
+/// Budgets that are measured, in tokens.
 pub const BUDGETS: [usize; 4] = [256, 512, 1_024, 2_048];
 
-/// What one budget holds of one question's relevant documents.
+/// Share of one question's relevant documents that one budget contains.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Held {
-    /// The share of relevant documents of which something is there, 0..1.
+    /// Share of relevant documents that are cited, 0..1.
     pub cited: f64,
-    /// The mean share of their words that is there, 0..1.
+    /// Mean share of their words that is contained, 0..1.
     pub words: f64,
     /// Tokens that the evidence takes, citations included.
     pub tokens: usize,
 }
 
-/// What one budget holds, over all questions.
+/// Figures of one budget over all questions.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[expect(clippy::struct_field_names, reason = "fields are the keys of the JSON")]
 pub struct Budget {
-    /// Tokens that could be used.
+    /// Size of the budget in tokens.
     pub budget_tokens: usize,
-    /// Tokens that were used, on average, citations included.
+    /// Mean number of used tokens, citations included.
     pub tokens: f64,
-    /// The share of relevant documents of which something is there, 0..1.
+    /// Share of relevant documents that are cited, 0..1.
     pub cited: f64,
-    /// Its 95 % interval.
+    /// 95 % interval of `cited`.
     pub cited_interval: Interval,
-    /// The mean share of the relevant documents' words that is there, 0..1.
+    /// Mean share of the relevant documents' words that is contained, 0..1.
     pub words: f64,
-    /// Its 95 % interval.
+    /// 95 % interval of `words`.
     pub words_interval: Interval,
-    /// `cited` for every 1,000 tokens that were used.
+    /// `cited` per 1,000 used tokens.
     pub cited_per_1000_tokens: f64,
 }
 
-/// What packed evidence holds of the relevant documents. `pieces` are texts with the document that each comes from,
-/// `texts` the whole text of each document, `tokens` the size of it all.
+/// Computes the share of the relevant documents that packed evidence contains. `pieces` are texts with their documents' ids,
+/// `texts` has the whole text of each document, `tokens` is the size of the evidence.
 pub fn held(
     pieces: &[(String, String)],
     tokens: usize,
@@ -62,7 +62,7 @@ pub fn held(
     let share = |document: &&str| {
         let held = words.get(document).copied().unwrap_or(0) as f64;
         let all = texts.get(document).map_or(0, |text| count(text)).max(1) as f64;
-        // A title that was put before the text counts among the piece's words, not among the document's.
+        // A title that was added before the text counts in the piece's words, but not in the document's.
         (held / all).min(1.0)
     };
     let of = relevant.len().max(1) as f64;
@@ -73,7 +73,7 @@ pub fn held(
     }
 }
 
-/// One budget over all questions.
+/// Computes the figures of one budget over all questions.
 pub fn budget(budget_tokens: usize, held: &[Held]) -> Budget {
     let count = held.len().max(1) as f64;
     let mean = |value: fn(&Held) -> f64| held.iter().map(value).sum::<f64>() / count;
@@ -92,7 +92,7 @@ pub fn budget(budget_tokens: usize, held: &[Held]) -> Budget {
     }
 }
 
-/// Words of a text; the marks of what was left out or cut are none.
+/// Counts the words of a text; the marks of omissions and cuts do not count.
 fn count(text: &str) -> usize {
     text.split_whitespace().filter(|word| word.chars().any(char::is_alphanumeric)).count()
 }
@@ -123,7 +123,7 @@ mod tests {
             piece("a", "four …"),
         ];
         let found = held(&pieces, 60, &grades, &texts);
-        // Of a, b and gone: two are cited; of a 3 of 4 words, of b all, of gone none.
+        // Of a, b and gone, two are cited: 3 of 4 words of a, all of b, none of gone.
         close(found.cited, 2.0 / 3.0);
         close(found.words, 1.75 / 3.0);
         assert_eq!(found.tokens, 60);

@@ -1,5 +1,5 @@
-//! Explains for one question why a judged document stands where it stands, or is missed.
-//! The explanation is data, and text for a reader. All functions are pure; what the engine said comes in as values.
+//! Explains for one question why each judged document has its rank, or was missed.
+//! The explanation is data, and text for a reader. All functions are pure; the engine's results are passed as values.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -10,142 +10,142 @@ use bower_core::request::{Factor, FactorStep};
 use bower_core::shared::{Language, query_terms};
 use serde::Serialize;
 
-/// How many of those above a document are shown.
+/// Most documents above another one that are shown.
 pub const ABOVE: usize = 5;
 
-/// How much of a text a reader is shown, in characters.
+/// Length of the shown beginning of a text, in characters.
 const SHOWN: usize = 96;
 
-/// One question and what became of its judged documents.
+/// One question with its judged documents.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Explanation {
-    /// The query's id.
+    /// Id of the query.
     pub query: String,
-    /// The question.
+    /// Text of the question.
     pub text: String,
-    /// The group that it searched.
+    /// Group that it searched.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub group: Option<String>,
-    /// What kind of question it is.
+    /// Category of the question.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub category: Option<String>,
     /// The retrieval profile.
     pub profile: String,
-    /// The probability that the answer holds something, where the profile can tell.
+    /// Probability that the answer contains something relevant, if the profile computes it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub answerable: Option<f32>,
-    /// Rows that each channel is asked for, unless the profile asks it for another number.
+    /// Number of rows that each channel returns, unless the profile sets another number.
     pub depth: usize,
-    /// Documents that were candidates.
+    /// Number of documents that were candidates.
     pub candidates: usize,
-    /// Its judged documents, the highest grade first, then by rank.
+    /// The judged documents, by highest grade, then by rank.
     pub documents: Vec<Explained>,
 }
 
-/// What became of a judged document.
+/// Outcome for a judged document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fate {
-    /// It has a rank.
+    /// The document has a rank.
     Ranked,
-    /// No channel found it among the rows that it was asked for.
+    /// No channel returned it.
     NoCandidate,
-    /// It is not in the corpus.
+    /// The document is not in the corpus.
     NotInCorpus,
-    /// It belongs to a group that the question does not search.
+    /// The document belongs to a group that the question does not search.
     AnotherGroup,
-    /// The question drops it.
+    /// The question excludes it.
     Excluded,
 }
 
 /// One judged document.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Explained {
-    /// Its id.
+    /// Id of the document.
     pub document: String,
-    /// Its judgement.
+    /// Grade of its judgement.
     pub grade: i32,
-    /// How it begins.
+    /// Beginning of its text.
     pub begins: String,
-    /// What became of it.
+    /// Outcome for the document.
     pub fate: Fate,
-    /// Its rank among documents, from 1.
+    /// Rank among documents, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rank: Option<usize>,
-    /// The rank that it would have if every row were a candidate.
+    /// Rank that it would have if every row were a candidate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rank_among_all: Option<usize>,
-    /// Its score by the profile, at its best row.
+    /// Score by the profile, at its best row.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub score: Option<f32>,
-    /// The probability that it answers; only the best hits have one.
+    /// Probability that it answers; only the best hits have one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub probability: Option<f32>,
-    /// What its score is made of.
+    /// Factors of its score.
     pub factors: Vec<Factor>,
-    /// Where each channel has it, at its best row there.
+    /// Its place in each channel, at its best row there.
     pub channels: Vec<Placed>,
-    /// Words of the question that it does not have, in any form.
+    /// Words of the question that the document contains in no form.
     pub missing_words: Vec<String>,
-    /// The best of what stands above it.
+    /// The best documents above it.
     pub above: Vec<Above>,
 }
 
-/// Where a channel has a document.
+/// Place of a document in a channel.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Placed {
-    /// The channel's word.
+    /// Name of the channel.
     pub channel: String,
-    /// Its rank among all rows, from 1; none where the channel knows nothing of it.
+    /// Rank among all rows, from 1; `None` if the channel does not find the document.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rank: Option<usize>,
-    /// The channel's score.
+    /// Score in the channel.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub score: Option<f32>,
-    /// Whether it was among the rows that the channel was asked for.
+    /// Whether the channel returned it as a candidate.
     pub is_candidate: bool,
-    /// The score of the last row that was: what it would have needed.
+    /// Score of the last returned row, which is the score that it would have needed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_score: Option<f32>,
-    /// How many rows the channel gave.
+    /// Number of rows that the channel returned.
     pub given: usize,
 }
 
-/// A document that stands above another, and what put it there.
+/// A document above another one, with the reason.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Above {
-    /// Its id.
+    /// Id of the document.
     pub document: String,
-    /// Its rank among documents, from 1.
+    /// Rank among documents, from 1.
     pub rank: usize,
-    /// Its score by the profile.
+    /// Score by the profile.
     pub score: f32,
-    /// Its judgement, where it has one.
+    /// Grade of its judgement, if it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub grade: Option<i32>,
-    /// How it begins.
+    /// Beginning of its text.
     pub begins: String,
-    /// The factor in which it is furthest ahead; none where it is ahead in nothing (a tie).
+    /// Factor with the largest lead; `None` if it leads in none (a tie).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub because: Option<Because>,
-    /// What its score is made of.
+    /// Factors of its score.
     pub factors: Vec<Factor>,
 }
 
-/// The factor that makes the largest difference, in points of the score.
+/// The factor with the largest difference, in points of the score.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Because {
-    /// Which.
+    /// Name of the factor.
     pub factor: &'static str,
-    /// What it gives the document above.
+    /// Contribution for the document above.
     pub theirs: f32,
-    /// What it gives the document below.
+    /// Contribution for the document below.
     pub ours: f32,
-    /// The first minus the second.
+    /// Contribution above minus contribution below.
     pub difference: f32,
 }
 
-/// The factor by which `theirs` is furthest above `ours`; of equal ones the first. `None` where nothing is.
+/// Returns the factor in which `theirs` exceeds `ours` most; of equal ones the first. `None` if it exceeds in none.
 pub fn because(theirs: &[Factor], ours: &[Factor]) -> Option<Because> {
     let (theirs, ours) = (contributions(theirs), contributions(ours));
     let value = |of: &[(&'static str, f32)], name| {
@@ -168,7 +168,7 @@ pub fn because(theirs: &[Factor], ours: &[Factor]) -> Option<Because> {
     best
 }
 
-/// What each factor adds to the score at its place; together they are the score.
+/// Returns the amount that each factor adds to the score at its step; the sum is the score.
 fn contributions(factors: &[Factor]) -> Vec<(&'static str, f32)> {
     let mut score = 0.0;
     let mut parts = Vec::with_capacity(factors.len());
@@ -184,7 +184,7 @@ fn contributions(factors: &[Factor]) -> Vec<(&'static str, f32)> {
     parts
 }
 
-/// The words of a question, as written there, that a text has in no form.
+/// Returns the words of a question that a text contains in no form, as the question spells them.
 pub fn missing_words(question: &str, text: &str) -> Vec<String> {
     let mut analyzer = Analyzer::new(Language::English);
     let mut had: BTreeSet<String> = BTreeSet::new();
@@ -206,7 +206,7 @@ pub fn missing_words(question: &str, text: &str) -> Vec<String> {
     missing
 }
 
-/// How a document begins, on one line.
+/// Returns the beginning of a document on one line.
 pub fn begins(title: &str, text: &str) -> String {
     let words = title.split_whitespace().chain(text.split_whitespace());
     let mut line = String::new();
@@ -223,7 +223,7 @@ pub fn begins(title: &str, text: &str) -> String {
     line
 }
 
-/// For a reader. It ends with a line feed.
+/// Renders the explanation for a reader. The text ends with a line feed.
 pub fn render(explanation: &Explanation) -> String {
     let mut text = format!("{}  {}\n", explanation.query, explanation.text);
     let mut about = vec![format!("profile {}", explanation.profile)];
@@ -324,7 +324,7 @@ mod tests {
         let found = because(&theirs, &ours).unwrap();
         assert_eq!((found.factor, found.theirs, found.ours, found.difference), ("meaning", 1.0, 0.25, 0.75));
         assert_eq!(because(&ours, &ours), None);
-        // A multiplier counts as what it adds: 2 x 1.5 adds 1, 3 x .5 takes away 1.5.
+        // A multiplier counts as the amount that it adds: 2 x 1.5 adds 1, 3 x .5 subtracts 1.5.
         let high = [Factor::plus("base", 2.0), Factor::times("recent", 1.5)];
         let low = [Factor::plus("base", 3.0), Factor::times("recent", 0.5)];
         let found = because(&high, &low).unwrap();
@@ -345,7 +345,7 @@ mod tests {
         assert_eq!(spoken.join(" "), "1st 2nd 3rd 4th 11th 12th 13th 21st 101st 111th");
     }
 
-    /// Ranked, behind two others.
+    /// Returns a ranked document with two others above it.
     fn found() -> Explained {
         Explained {
             document: "D1:3".into(),

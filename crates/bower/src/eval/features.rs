@@ -1,5 +1,5 @@
-//! Writes the lines that `tools/calibrate.py` fits probabilities to.
-//! There is one a hit, of each question as it is and without its judged documents. Field names are that program's.
+//! Writes the data that `tools/calibrate.py` fits probabilities to.
+//! It has one line per hit, of each question as it is and without its judged documents. That program defines the field names.
 
 use serde::Serialize;
 
@@ -20,7 +20,7 @@ struct Line<'a> {
     relevant: bool,
 }
 
-/// JSON Lines of all hits, in the set's order; `name` names the set.
+/// Returns JSON Lines of all hits, in the set's order; `name` is the name of the set.
 pub fn lines(name: &str, set: &Set, asked: &[Asked]) -> String {
     let mut text = String::new();
     for one in asked {

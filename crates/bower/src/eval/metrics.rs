@@ -3,27 +3,27 @@
 
 use std::collections::BTreeMap;
 
-/// How far down `Recall@100` looks.
+/// Cutoff of `Recall@100`.
 pub const DEEP: usize = 100;
 
 /// The grades of one query's judged documents; zero and below is not relevant.
 pub type Grades = BTreeMap<String, i32>;
 
-/// The figures of one query, or the mean of several; each is 0..1.
+/// Figures of one query, or the mean of several; each is 0..1.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Figures {
-    /// Discounted gain of the first k, as a share of the best possible.
+    /// Discounted cumulative gain of the first k, as a share of the best possible.
     pub ndcg: f64,
     /// Share of the relevant documents among the first k.
     pub recall: f64,
     /// Share of the relevant documents among the first 100.
     pub recall_deep: f64,
-    /// One over the rank of the first relevant document, if it is among the first k.
+    /// Reciprocal rank of the first relevant document, if it is among the first k.
     pub mrr: f64,
 }
 
 impl Figures {
-    /// What one ranking is worth. `ranking` is best first and names each document once; `k` is at least 1.
+    /// Computes the figures of one ranking. `ranking` is best first and names each document once; `k` is at least 1.
     ///
     /// Judged documents that are not in the ranking count as missed. A query without a relevant document is worth 0.
     pub fn of(ranking: &[&str], grades: &Grades, k: usize) -> Self {
@@ -45,7 +45,7 @@ impl Figures {
         }
     }
 
-    /// The sum, figure by figure.
+    /// Adds figures one by one.
     pub fn plus(self, other: Self) -> Self {
         Self {
             ndcg: self.ndcg + other.ndcg,
@@ -55,12 +55,12 @@ impl Figures {
         }
     }
 
-    /// The figures in the order of their names: nDCG, Recall, Recall@100, MRR.
+    /// Returns the figures in the order of their names: nDCG, Recall, Recall@100, MRR.
     pub fn values(self) -> [f64; 4] {
         [self.ndcg, self.recall, self.recall_deep, self.mrr]
     }
 
-    /// The mean of a sum over `count` queries; of none it is 0.
+    /// Divides a sum by the number of queries; 0 if there are none.
     pub fn over(self, count: usize) -> Self {
         let count = count.max(1) as f64;
         Self {
@@ -72,22 +72,23 @@ impl Figures {
     }
 }
 
-/// The value below which `share` (0..1) of the values lie, by nearest rank; 0 of none. Sorts `values`.
+/// Returns the smallest value that at least `share` (0..1) of the values do not exceed, by nearest rank; 0 if there are none.
+/// Sorts `values`.
 pub fn percentile(values: &mut [f64], share: f64) -> f64 {
     values.sort_by(f64::total_cmp);
     let rank = (share * values.len() as f64).ceil() as usize;
     values.get(rank.max(1) - 1).copied().unwrap_or(0.0)
 }
 
-/// Sum of gain / log2(rank + 1) over the first k.
+/// Sums gain / log2(rank + 1) over the first k.
 fn discounted(gains: impl Iterator<Item = f64>, k: usize) -> f64 {
     gains.take(k).enumerate().map(|(at, gain)| gain / ((at + 2) as f64).log2()).sum()
 }
 
-/// The figures of one ranking as they are printed: `ndcg@10`, `recall@10`, `recall@100`, `mrr@10`.
+/// Figures of one ranking by their printed names: `ndcg@10`, `recall@10`, `recall@100`, `mrr@10`.
 pub type Named = BTreeMap<String, f64>;
 
-/// The names of the figures, in the order of [`Figures::values`].
+/// Returns the names of the figures, in the order of [`Figures::values`].
 pub fn keys(cutoff: usize) -> [String; 4] {
     [format!("ndcg@{cutoff}"), format!("recall@{cutoff}"), format!("recall@{DEEP}"), format!("mrr@{cutoff}")]
 }

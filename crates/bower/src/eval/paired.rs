@@ -10,62 +10,62 @@ use super::metrics::{Named, keys};
 use super::{FUSED, Judged, Outcome};
 use crate::eval::set::Set;
 
-/// Figures this close are equal: sums in another order differ in the last digits.
+/// Difference below which figures are equal: sums in another order differ in the last digits.
 const EQUAL: f64 = 1e-9;
 
-/// By how much one figure differs.
+/// Difference of one figure between two rankings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[expect(clippy::struct_field_names, reason = "fields are the keys of the JSON")]
 pub struct Difference {
-    /// The mean over all questions, second minus first.
+    /// Mean over all questions, second minus first.
     pub difference: f64,
-    /// Its 95 % interval: over questions, drawn in pairs.
+    /// 95 % interval over questions, drawn in pairs.
     pub interval: Interval,
-    /// Questions on which the second is better.
+    /// Number of questions on which the second is better.
     pub better: usize,
-    /// Questions on which it is worse.
+    /// Number of questions on which it is worse.
     pub worse: usize,
-    /// Questions on which both are worth the same.
+    /// Number of questions on which both are equal.
     pub equal: usize,
 }
 
-/// Two profiles on one index.
+/// Comparison of two profiles on one index.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Comparison {
-    /// The first and the second profile.
+    /// Names of the first and the second profile.
     pub profiles: [String; 2],
-    /// Over all queries.
+    /// Figures over all queries.
     pub all: Sides,
-    /// By category of query, where the set has categories.
+    /// Figures by category of query, if the set has categories.
     pub by_category: BTreeMap<String, Sides>,
 }
 
-/// What both profiles are worth on some queries.
+/// Figures of both profiles on some queries.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Sides {
-    /// Queries that have a judged document.
+    /// Number of queries that have a judged document.
     pub queries: usize,
-    /// The figures of the first and of the second.
+    /// Figures of the first and of the second.
     pub figures: [Named; 2],
-    /// The differences, by the figures' names.
+    /// Differences by the figures' names.
     pub differences: BTreeMap<String, Difference>,
 }
 
-/// What is lost without one part of the ranking.
+/// Figures without one part of the ranking.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Ablated {
     /// `channel` or `factor`.
     pub kind: &'static str,
-    /// What was taken away.
+    /// Name of the part that was left out.
     pub removed: String,
-    /// What the ranking is worth without it.
+    /// Figures of the ranking without it.
     pub figures: Named,
-    /// nDCG without it minus nDCG of the whole: below zero, it helps.
+    /// nDCG without the part minus nDCG of the whole: below zero, the part helps.
     #[serde(flatten)]
     pub difference: Difference,
 }
 
-/// The mean difference of pairs (first, second), its interval, and the counts.
+/// Computes the mean difference of pairs (first, second), its interval, and the counts.
 pub fn difference(pairs: &[(f64, f64)]) -> Difference {
     let apart: Vec<Vec<f64>> = pairs.iter().map(|(first, second)| vec![second - first]).collect();
     let count = |is: &dyn Fn(f64) -> bool| apart.iter().filter(|one| is(one[0])).count();
@@ -79,7 +79,7 @@ pub fn difference(pairs: &[(f64, f64)]) -> Difference {
     }
 }
 
-/// Two profiles' answers to the same questions of `set`, in the same order.
+/// Compares two profiles' answers to the same questions of `set`, in the same order.
 pub fn compare(
     set: &Set,
     cutoff: usize,
@@ -105,7 +105,7 @@ pub fn compare(
     }
 }
 
-/// What an answer is worth without a part of the ranking, beside the whole.
+/// Compares the figures without a part of the ranking to those of the whole.
 pub fn ablated(
     kind: &'static str,
     removed: &str,
@@ -164,7 +164,7 @@ mod tests {
         assert!(found.interval.0 < 0.25 && found.interval.1 > 0.25 && !found.interval.is_clear());
         let none = difference(&[]);
         assert_eq!(none, Difference::default());
-        // Always a tenth: whatever is drawn.
+        // The difference is always .1, whatever is drawn.
         let sure = difference(&[(0.5, 0.6), (0.2, 0.3), (0.9, 1.0)]);
         assert!((sure.interval.0 - 0.1).abs() < 1e-9 && (sure.interval.1 - 0.1).abs() < 1e-9);
         assert!(sure.interval.is_clear());

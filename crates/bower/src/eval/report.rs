@@ -13,40 +13,40 @@ use super::paired::{Ablated, Comparison};
 use super::set::Set;
 use super::{Judged, Outcome};
 
-/// The intervals of one ranking's figures, under the same names.
+/// Intervals of one ranking's figures, under the same names.
 pub type Intervals = BTreeMap<String, Interval>;
 
-/// What `bower eval` prints.
+/// The report that `bower eval` prints.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Report {
     /// The retrieval profile.
     pub profile: String,
-    /// Documents in the corpus.
+    /// Number of documents in the corpus.
     pub documents: usize,
-    /// Queries that have a judged document.
+    /// Number of queries that have a judged document.
     pub queries: usize,
     /// Figures of `fused` and of each channel.
     pub figures: BTreeMap<String, Named>,
     /// The 95 % intervals of these figures.
     pub intervals: BTreeMap<String, Intervals>,
-    /// The same by category of query, where the set has categories.
+    /// Figures by category of query, if the set has categories.
     pub by_category: BTreeMap<String, BTreeMap<String, Named>>,
     /// The 95 % intervals by category.
     pub category_intervals: BTreeMap<String, BTreeMap<String, Intervals>>,
-    /// Queries in each category.
+    /// Number of queries in each category.
     pub category_queries: BTreeMap<String, usize>,
     /// Time for one query.
     pub latency_ms: Latency,
-    /// This profile, the first, beside another.
+    /// Comparison of this profile, the first, with another.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub comparison: Option<Comparison>,
-    /// What is lost without each part of the ranking.
+    /// Figures without each part of the ranking.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ablation: Option<Vec<Ablated>>,
-    /// Whether probabilities mean what they say.
+    /// Calibration of the probabilities.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub calibration: Option<Calibration>,
-    /// How much of what answers fits a budget.
+    /// Share of the relevant documents that fits each budget.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub evidence: Option<Vec<Budget>>,
     /// The k of the figures' names.
@@ -57,14 +57,14 @@ pub struct Report {
 /// Time for one query, in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Latency {
-    /// Half of the queries took at most this.
+    /// Median.
     pub p50: f64,
-    /// 95 of 100 queries took at most this.
+    /// 95th percentile.
     pub p95: f64,
 }
 
 impl Report {
-    /// The report of what a profile's answers to a set are worth at `cutoff`, as [`super::judge`] found it.
+    /// Returns the report on a profile's answers to a set at `cutoff`, computed by [`super::judge`].
     pub fn of(set: &Set, profile: &str, cutoff: usize, outcome: &Outcome) -> Self {
         let mut categories: BTreeMap<&str, Vec<&Judged>> = BTreeMap::new();
         for one in &outcome.judged {
@@ -103,7 +103,7 @@ impl Report {
     }
 }
 
-/// Means and intervals by ranking. A channel that said nothing of a query adds nothing: its mean is still over all.
+/// Computes means and intervals by ranking. A query in which a channel took no part adds zero: the mean is over all queries.
 fn figures(judged: &[&Judged], cutoff: usize) -> (BTreeMap<String, Named>, BTreeMap<String, Intervals>) {
     let mut names: Vec<&str> = judged.iter().flat_map(|one| one.figures.keys().map(String::as_str)).collect();
     names.sort_unstable();

@@ -1,5 +1,5 @@
 //! Reads a labelled set from a BEIR folder: documents, queries, judgements.
-//! A malformed line is an error that names the file and the line; nothing is skipped in silence.
+//! A malformed line is an error that names the file and the line; nothing is skipped silently.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -12,37 +12,37 @@ use super::metrics::Grades;
 /// One line of corpus.jsonl.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Document {
-    /// Its id, unique in the set.
+    /// Id, unique in the set.
     pub id: String,
-    /// Its title; may be empty.
+    /// Title; may be empty.
     pub title: String,
-    /// Its text.
+    /// Text of the document.
     pub text: String,
-    /// What it belongs to; a query searches only its own group.
+    /// Group of the document; a query searches only its own group.
     pub group: Option<String>,
 }
 
 /// One line of queries.jsonl.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Query {
-    /// Its id, unique in the set.
+    /// Id, unique in the set.
     pub id: String,
-    /// The question.
+    /// Text of the question.
     pub text: String,
-    /// The only group that it searches; without one it searches everything.
+    /// Group that it searches; without one it searches everything.
     pub group: Option<String>,
-    /// Ids that are dropped from its ranking.
+    /// Ids that are removed from its ranking.
     pub exclude: BTreeSet<String>,
-    /// What kind of question it is.
+    /// Category of the question.
     pub category: Option<String>,
 }
 
 /// A labelled set.
 #[derive(Clone, Debug, Default)]
 pub struct Set {
-    /// In the order of the file.
+    /// Documents in the order of the file.
     pub documents: Vec<Document>,
-    /// In the order of the file.
+    /// Queries in the order of the file.
     pub queries: Vec<Query>,
     /// Judgements by query id. Documents that are not in the corpus stay: they count as missed.
     pub grades: BTreeMap<String, Grades>,
@@ -96,7 +96,7 @@ impl Set {
     }
 }
 
-/// `query-id TAB corpus-id TAB score`, with an optional header line.
+/// Reads `query-id TAB corpus-id TAB score`, with an optional header line.
 fn judgements(path: &Path) -> Result<BTreeMap<String, Grades>> {
     let mut grades: BTreeMap<String, Grades> = BTreeMap::new();
     for (at, line) in lines(path)? {
@@ -153,7 +153,7 @@ fn optional(path: &Path, at: usize, object: &Map<String, Value>, key: &str) -> R
     }
 }
 
-/// Ids and categories are often written as numbers.
+/// Returns an id or a category as text; files often contain numbers.
 fn word(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),
@@ -162,7 +162,7 @@ fn word(value: &Value) -> Option<String> {
     }
 }
 
-/// The JSON objects of a file, one a line, with their line numbers.
+/// Returns the JSON objects of a file, one per line, with their line numbers.
 fn objects(path: &Path) -> Result<Vec<(usize, Map<String, Value>)>> {
     lines(path)?
         .into_iter()
@@ -174,7 +174,7 @@ fn objects(path: &Path) -> Result<Vec<(usize, Map<String, Value>)>> {
         .collect()
 }
 
-/// The lines that are not blank, numbered from 1.
+/// Returns the lines that are not blank, numbered from 1.
 fn lines(path: &Path) -> Result<Vec<(usize, String)>> {
     let bytes = std::fs::read(path).map_err(|error| Error::io("read", path, error))?;
     let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&bytes);
@@ -212,7 +212,7 @@ mod tests {
         Set::load(dir.path())
     }
 
-    /// What is said of a folder with one bad file, from the file's name on.
+    /// Returns the error about a folder with one bad file, from the file's name on.
     fn told(corpus: &str, queries: &str, qrels: &str) -> String {
         let text = load(corpus, queries, qrels).unwrap_err().to_string();
         text.rsplit(std::path::MAIN_SEPARATOR).next().unwrap_or_default().to_owned()

@@ -12,7 +12,7 @@ use super::metrics::{self, Named, keys};
 use super::paired::{Ablated, Comparison, Difference, Sides};
 use super::report::{Intervals, Report};
 
-/// The whole report.
+/// Renders the whole report.
 pub fn render(report: &Report) -> String {
     let mut text = format!(
         "profile {} · {} documents · {} judged queries · p50 {:.1} ms · p95 {:.1} ms\n\n",
@@ -38,7 +38,7 @@ pub fn render(report: &Report) -> String {
     text
 }
 
-/// Figures of every ranking, over all queries and by category.
+/// Renders the figures of every ranking, over all queries and by category.
 fn figures(report: &Report) -> String {
     let mut grid = Grid::new(&[
         "",
@@ -75,7 +75,7 @@ fn figures(report: &Report) -> String {
     text
 }
 
-/// Two profiles side by side.
+/// Renders two profiles side by side.
 fn compared(comparison: &Comparison, cutoff: usize) -> String {
     let [first, second] = &comparison.profiles;
     let mut text = format!("{second} instead of {first}\n\n");
@@ -104,7 +104,7 @@ fn compared(comparison: &Comparison, cutoff: usize) -> String {
     text
 }
 
-/// The ranking without each of its parts.
+/// Renders the ranking without each of its parts.
 fn ablated(report: &Report, rows: &[Ablated]) -> String {
     let mut grid = Grid::new(&[
         "without",
@@ -125,7 +125,7 @@ fn ablated(report: &Report, rows: &[Ablated]) -> String {
     grid.print()
 }
 
-/// Whether probabilities mean what they say, and whether an answer knows when it holds nothing.
+/// Renders the calibration and the abstention.
 fn calibrated(found: &Calibration) -> String {
     let mut text = format!("calibration error {:.3} over {} hits", found.error, found.hits);
     // Writing to a String cannot fail.
@@ -165,7 +165,7 @@ fn calibrated(found: &Calibration) -> String {
     text
 }
 
-/// How much of what answers fits a budget.
+/// Renders the share of the relevant documents that fits each budget.
 fn packed(budgets: &[Budget]) -> String {
     let mut grid = Grid::new(&[
         "evidence",
@@ -216,14 +216,14 @@ fn fused_first<T>(figures: &BTreeMap<String, T>) -> impl Iterator<Item = (&str, 
         .map(|(name, figures)| (name.as_str(), figures))
 }
 
-/// Columns as wide as their widest cell, two spaces apart: the first to the left, the others to the right. Figures that a
-/// program cuts out must not move with the screen, so nothing shrinks.
+/// Columns as wide as their widest cell, two spaces apart: the first left-aligned, the others right-aligned. Columns never
+/// shrink, because programs that parse the figures need positions that do not depend on the screen.
 struct Grid {
     rows: Vec<Vec<String>>,
     widths: Vec<usize>,
 }
 
-/// No column of numbers is narrower: tables of one report stand in line.
+/// Least width of a number column, so that the tables of one report line up.
 const LEAST: usize = 10;
 
 impl Grid {
@@ -233,7 +233,7 @@ impl Grid {
         grid
     }
 
-    /// Without rows, as wide as another.
+    /// Creates a grid without rows that is as wide as another.
     fn like(other: &Self) -> Self {
         Self { rows: Vec::new(), widths: other.widths.clone() }
     }

@@ -1,5 +1,5 @@
-//! The table that tests compare each wire with: every error's exit status, HTTP status and hints.
-//! A variant of the engine's error that has no row does not compile.
+//! Lists every error with its exit status, HTTP status and hints; tests compare each interface with this table.
+//! A variant of the engine's error without a row does not compile.
 
 use bower_core::Error;
 use bower_core::error::{Location, Missing};
@@ -8,27 +8,27 @@ use std::path::Path;
 
 use super::Exit::{self, Environment, Nothing, Usage};
 
-/// Where HTTP lists what can be found.
+/// Hint that names HTTP's lists.
 const LISTS: &str = "GET /api/v1/items and GET /api/v1/reviews list what there is";
 const HERE: &str = "check the path; it is seen from the current folder";
 
-/// An error and how each wire tells it.
+/// An error with its form in each interface.
 pub struct Row {
-    /// Makes the error.
+    /// Function that makes the error.
     pub error: fn() -> Error,
-    /// The command's exit status.
+    /// Exit status of the command.
     pub exit: Exit,
-    /// The status over HTTP.
+    /// HTTP status.
     pub status: u16,
-    /// The command's hint.
+    /// Hint of the command.
     pub command: &'static str,
-    /// The hint over HTTP.
+    /// Hint over HTTP.
     pub http: &'static str,
     /// The hint for a model.
     pub tool: &'static str,
 }
 
-/// An error that everybody is told in the same words.
+/// Returns a row of an error that has the same hint in all interfaces.
 fn row(error: fn() -> Error, exit: Exit, status: u16, hint: &'static str) -> Row {
     Row { error, exit, status, command: hint, http: hint, tool: hint }
 }
@@ -43,10 +43,10 @@ impl Row {
     }
 }
 
-/// Defines [`rows`] from the rows of each variant, by a match that has to name every variant.
+/// Defines [`rows`] from the rows of each variant, with a match that must name every variant.
 macro_rules! table {
     ($($variant:pat => [$($row:expr),+ $(,)?])+) => {
-        /// At least one row for each variant.
+        /// Returns at least one row for each variant.
         pub fn rows() -> Vec<Row> {
             let _is_whole = |error: &Error| match error { $($variant => {})+ };
             let mut rows = Vec::new();

@@ -1,25 +1,25 @@
 //! Sets up programs that call `brv`, by a link of that name beside the program.
-//! By that name the program knows what it is asked to be.
+//! The program reads from the name that it is called as `brv`.
 
 use std::path::{Path, PathBuf};
 
 use super::files::Change;
 use crate::failure::{Failure, Result};
 
-/// What its user does next.
+/// Next steps for the user, one line each.
 pub const NEXT: &[&str] = &["see that it is the one that is called: brv --version"];
 
-/// What is to become of the link.
+/// Planned change of the link.
 #[derive(Debug)]
 pub struct Link {
-    /// Where it lies.
+    /// Path of the link.
     pub path: PathBuf,
-    /// What becomes of it.
+    /// Kind of change.
     pub change: Change,
     program: PathBuf,
 }
 
-/// A link beside a program, or none any more. What lies there and is not ours is never touched.
+/// Plans to make or remove the link beside a program. A file there that is not ours is never touched.
 pub fn plan(program: &Path, remove: bool) -> Result<Link> {
     let name = if cfg!(windows) { "brv.exe" } else { "brv" };
     let path = program.with_file_name(name);
@@ -40,7 +40,7 @@ pub fn plan(program: &Path, remove: bool) -> Result<Link> {
 }
 
 impl Link {
-    /// As `diff -u` would show it, if it showed links.
+    /// Formats the change as `diff -u` would, if it showed links.
     pub fn diff(&self) -> String {
         let sign = match self.change {
             Change::Create | Change::Change => '+',
@@ -50,7 +50,7 @@ impl Link {
         format!("{sign}{} -> {}\n", self.path.display(), self.program.display())
     }
 
-    /// Does it.
+    /// Makes or removes the link.
     pub fn apply(&self) -> Result<()> {
         let done = match self.change {
             Change::Create | Change::Change => link(&self.program, &self.path),
@@ -63,7 +63,7 @@ impl Link {
 
 #[cfg(unix)]
 fn link(program: &Path, path: &Path) -> std::io::Result<()> {
-    // By its name alone: both move together.
+    // The link holds the name alone, because program and link are moved together.
     let name = program.file_name().map_or(program, Path::new);
     std::os::unix::fs::symlink(name, path)
 }

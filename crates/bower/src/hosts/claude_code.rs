@@ -7,12 +7,12 @@ use super::host::Host;
 use super::setup::{Call, Files, Part, Places, groups};
 use super::talk::Event;
 
-/// What its user does next.
+/// Next steps for the user, one line each.
 pub const NEXT: &[&str] =
     &["begin a new session: claude", "see it: /mcp and /hooks within, or claude mcp list before"];
 
-/// The server and the hooks. A stop is waited for: where nobody is there to go on, the host ends and takes those that are not
-/// with it. The end of a session brings what was said last.
+/// Returns the server and the hooks. The stop hook is synchronous: without a person who goes on, the host exits and ends
+/// background hooks with it. The hook at the end of a session reads the last messages.
 pub fn files(at: &Places, call: &Call) -> Files {
     let (server, settings) = match (&at.project, at.named("CLAUDE_CONFIG_DIR")) {
         (Some(project), _) => (project.join(".mcp.json"), project.join(".claude").join("settings.json")),

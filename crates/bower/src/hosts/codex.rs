@@ -6,14 +6,14 @@ use super::host::Host;
 use super::setup::{Call, Files, Part, Places, groups};
 use super::talk::Event;
 
-/// What its user does next.
+/// Next steps for the user, one line each.
 pub const NEXT: &[&str] = &[
     "begin a new session: codex",
     "answer its question about the hooks with Trust all (later: /hooks); until then Codex runs none of them",
     "see the server: codex mcp list",
 ];
 
-/// The server and the hooks.
+/// Returns the server and the hooks.
 pub fn files(at: &Places, call: &Call) -> Files {
     let folder = match &at.project {
         Some(project) => project.join(".codex"),

@@ -1,5 +1,5 @@
-//! Configures GitHub Copilot's command line: the server in `mcp-config.json`, hooks in a file of their own.
-//! Both are below its home, or a project's `.github`. It runs the hooks that `vscode.rs` writes there too.
+//! Configures GitHub Copilot's command line: the server in `mcp-config.json`, hooks in a separate file.
+//! Both are below its home, or a project's `.github`. It also runs the hooks that `vscode.rs` writes there.
 
 use serde_json::json;
 
@@ -8,15 +8,15 @@ use super::host::Host;
 use super::setup::{Call, Files, Part, Places, hooks};
 use super::talk::Event;
 
-/// What its user does next.
+/// Next steps for the user, one line each.
 pub const NEXT: &[&str] =
     &["begin a new session: copilot", "see it: /mcp show bower within, or copilot mcp list before"];
 
-/// The server and the hooks. All tools are offered to the model; whether one may run is asked as ever.
+/// Returns the server and the hooks. All tools are offered to the model; Copilot still asks before it runs one.
 pub fn files(at: &Places, call: &Call) -> Files {
     let (server_place, hooks_place) = if let Some(project) = &at.project {
         let folder = project.join(".github");
-        // VS Code's file stays its own: either can be taken out without the other.
+        // VS Code's hooks have their own file, so that either can be removed without the other.
         (folder.join("mcp.json"), folder.join("hooks").join("bowerbird-copilot.json"))
     } else {
         let folder = at.folder("COPILOT_HOME", ".copilot");

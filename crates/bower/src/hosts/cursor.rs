@@ -1,5 +1,5 @@
 //! Configures Cursor: the server in `mcp.json`, hooks in `hooks.json`.
-//! Its hook for prompts takes no context, so there is none.
+//! Its hook for prompts accepts no context, so none is configured.
 
 use serde_json::json;
 
@@ -8,14 +8,14 @@ use super::host::Host;
 use super::setup::{Call, Files, Part, Places, hooks};
 use super::talk::Event;
 
-/// What its user does next.
+/// Next steps for the user, one line each.
 pub const NEXT: &[&str] = &[
     "restart Cursor, and begin a new chat",
     "see it: Cursor Settings, MCP and Hooks",
     "Cursor lets no hook add to a prompt: the agent asks bower itself, by its MCP tools",
 ];
 
-/// The server and the hooks.
+/// Returns the server and the hooks.
 pub fn files(at: &Places, call: &Call) -> Files {
     let folder = at.project.as_ref().unwrap_or(&at.user).join(".cursor");
     let mut all = vec![(Part::Hooks, Edit::Absent { name: "version", value: json!(1) })];

@@ -1,86 +1,87 @@
-//! Puts entries into a host's file, and takes them out again.
-//! A change is kept as splices, so that it can be taken back to the byte; where the file was changed since, what is ours is found by
-//! its name.
+//! Adds entries to a host's file, and removes them again.
+//! A change is stored as splices, so that it can be reverted to the byte. If the file was changed since, our entries are found
+//! by name.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{json, toml, yaml};
 
-/// The name under which a host knows the server.
+/// Name of the server in hosts' files.
 pub const NAME: &str = "bower";
 
-/// One thing that stands in a host's file.
+/// One entry of a host's file.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Edit {
     /// A member `bower` of the object at a path of names.
     Member {
-        /// The names from the root on.
+        /// Names from the root on.
         at: Vec<&'static str>,
-        /// Its value.
+        /// Value of the member.
         value: Value,
     },
-    /// A member of the root, where it has none of this name. It stays where others came to need it.
+    /// A member of the root, added if the root has none of this name. It is not removed, because other entries may need it by
+    /// then.
     Absent {
-        /// The name.
+        /// Name of the member.
         name: &'static str,
-        /// Its value.
+        /// Value of the member.
         value: Value,
     },
-    /// An element of the list at a path of names, which holds a command of ours.
+    /// An element of the list at a path of names, which contains a command of ours.
     Item {
-        /// The names from the root on.
+        /// Names from the root on.
         at: Vec<&'static str>,
         /// The element.
         value: Value,
     },
-    /// Nothing, where an older version put an element of ours into the list at a path of names.
+    /// Removes an element that an older version added to the list at a path of names.
     Gone {
-        /// The names from the root on.
+        /// Names from the root on.
         at: Vec<&'static str>,
     },
     /// A TOML table `bower` in the table of this name.
     Table {
-        /// The outer table.
+        /// Name of the outer table.
         at: &'static str,
-        /// The server's program.
+        /// Program of the server.
         command: String,
-        /// Its arguments.
+        /// Arguments of the program.
         arguments: Vec<String>,
     },
     /// A name in a block of a YAML file's root.
     Line {
-        /// The block.
+        /// Name of the block.
         block: &'static str,
-        /// The name.
+        /// Name to set.
         name: &'static str,
-        /// Its value.
+        /// Value to set.
         value: &'static str,
     },
-    /// The whole file is ours.
+    /// A file that is wholly ours.
     Whole(String),
 }
 
 impl Edit {
-    /// A member `bower` of the object at a path.
+    /// Returns an edit for a member `bower` of the object at a path.
     pub fn member(at: &[&'static str], value: Value) -> Self {
         Self::Member { at: at.to_vec(), value }
     }
 }
 
-/// A piece of a text that was replaced.
+/// A replaced piece of a text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Splice {
-    /// Where, in bytes of the text as it was after the change.
+    /// Offset in bytes, in the text after the change.
     pub at: usize,
-    /// What stood there.
+    /// Text before the change.
     pub old: String,
-    /// What stands there now.
+    /// Text after the change.
     pub new: String,
 }
 
 impl Splice {
-    /// The one piece in which two texts differ.
+    /// Returns the one piece in which two texts differ.
     pub fn between(old: &str, new: &str) -> Self {
         let mut start = old.bytes().zip(new.bytes()).take_while(|(a, b)| a == b).count();
         while !old.is_char_boundary(start) || !new.is_char_boundary(start) {
@@ -99,14 +100,14 @@ impl Splice {
         }
     }
 
-    /// The text before the change; none where something else stands there.
+    /// Returns the text before the change; `None` if the text at the offset is not the new piece.
     fn back(&self, text: &str) -> Option<String> {
         let end = self.at.checked_add(self.new.len())?;
         (text.get(self.at..end)? == self.new)
             .then(|| format!("{}{}{}", &text[..self.at], self.old, &text[end..]))
     }
 
-    /// The same wherever the new piece stands now, if that is one place.
+    /// Reverts the change wherever the new piece is now, if it occurs exactly once and contains our name.
     fn back_anywhere(&self, text: &str) -> Option<String> {
         let mut found = text.match_indices(&self.new);
         let (at, _) = found.next().filter(|_| self.new.contains(NAME))?;
@@ -114,7 +115,7 @@ impl Splice {
     }
 }
 
-/// Puts everything in: the new text, and how it is taken back. The error is one line, with its place.
+/// Applies the edits. Returns the new text and the splices that revert them. The error is one line with its position.
 pub fn put(text: &str, edits: &[Edit]) -> Result<(String, Vec<Splice>), String> {
     let mut splices = Vec::new();
     let mut text = text.to_owned();
@@ -136,7 +137,8 @@ pub fn put(text: &str, edits: &[Edit]) -> Result<(String, Vec<Splice>), String> 
     Ok((text, splices))
 }
 
-/// Takes back what was put in, to the byte; none where the text is another by now and our pieces are not found in it.
+/// Reverts the splices, to the byte; `None` if the text has changed and a piece is not found in it. `exactly` requires
+/// unchanged offsets.
 pub fn take_back(text: &str, splices: &[Splice], exactly: bool) -> Option<String> {
     let back = |text: String, splice: &Splice| {
         if exactly { splice.back(&text) } else { splice.back_anywhere(&text) }
@@ -144,12 +146,12 @@ pub fn take_back(text: &str, splices: &[Splice], exactly: bool) -> Option<String
     splices.iter().rev().try_fold(text.to_owned(), back)
 }
 
-/// Whether a whole file is one that we wrote: each says what takes it out again.
+/// Whether we wrote the whole file: each such file contains the command that removes it.
 pub fn is_whole_ours(text: &str) -> bool {
     text.contains("bower setup")
 }
 
-/// Takes out whatever is ours, by its name. A file that is wholly ours is empty then.
+/// Removes our entries by their names. A file that is wholly ours becomes empty.
 pub fn take_out(text: &str, edits: &[Edit]) -> Result<String, String> {
     edits.iter().try_fold(text.to_owned(), |text, edit| match edit {
         Edit::Member { at, .. } => json::remove(&text, at, NAME),
@@ -161,7 +163,7 @@ pub fn take_out(text: &str, edits: &[Edit]) -> Result<String, String> {
     })
 }
 
-/// Whether something of ours is in a text.
+/// Whether a text has an entry of ours.
 pub fn is_in(text: &str, edits: &[Edit]) -> bool {
     take_out(text, edits).is_ok_and(|without| without != text)
 }

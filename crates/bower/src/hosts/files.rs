@@ -1,6 +1,6 @@
 //! Plans and makes the changes to the files of hosts on disk.
-//! A file appears under its name when it is whole; what a file was is remembered in the home, so that taking our part out leaves it as
-//! it was, to the byte.
+//! A file appears under its name only when it is complete. The home stores the previous state of each file, so that removing
+//! our entries restores it to the byte.
 
 use bower_core::files;
 use bower_core::item::hex;
@@ -12,69 +12,69 @@ use std::path::{Path, PathBuf};
 use super::edit::{self, Edit, Splice};
 use crate::failure::{Failure, Result};
 
-/// What becomes of a file.
+/// Change to a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[expect(clippy::enum_variant_names, reason = "it is the word that people are told")]
 pub enum Change {
-    /// It is made.
+    /// The file is created.
     Create,
-    /// Something in it changes.
+    /// Its content changes.
     Change,
-    /// It goes: it was made by us, and nothing else is in it.
+    /// The file is removed: we made it, and it contains nothing else.
     Delete,
-    /// Nothing.
+    /// The file stays as it is.
     Unchanged,
 }
 
-/// What is to become of one file.
+/// Planned change of one file.
 #[derive(Debug)]
 pub struct Plan {
-    /// The file as its user names it.
+    /// Path as the user names it.
     pub path: PathBuf,
-    /// Where it lies, links followed.
+    /// Path after links are followed.
     place: PathBuf,
-    /// The same, where a link of the user or of the project leads there.
+    /// The path after links, if a link of the user or of the project leads to it.
     pub real: Option<PathBuf>,
-    /// Others who have the project read it too.
+    /// Whether the file belongs to a project, whose other users read it too.
     is_shared: bool,
-    /// What becomes of it.
+    /// Kind of change.
     pub change: Change,
-    /// Its text, where there is one.
+    /// Text before the change, if the file exists.
     pub before: Option<String>,
-    /// Its text from then on.
+    /// Text after the change; `None` if the file is removed.
     pub after: Option<String>,
     memory: Option<Memory>,
-    /// Where that is kept.
+    /// File in the home that stores `memory`.
     note: PathBuf,
 }
 
-/// What is remembered of a file that we changed.
+/// Stored state of a file that we changed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Memory {
-    /// The file.
+    /// Path of the file.
     file: PathBuf,
-    /// It was there before.
+    /// Whether it existed before.
     existed: bool,
-    /// Folders that were made for it, the innermost first.
+    /// Folders that were made for it, innermost first.
     made: Vec<PathBuf>,
-    /// The hash of its text after the change.
+    /// Hash of its text after the change.
     after: String,
-    /// What was changed, in order.
+    /// Changes in order.
     splices: Vec<Splice>,
 }
 
-/// Where the files of a host are to lie: below the user's folder, or in a project that others may have filled.
+/// Base folder of a host's files: the user's folder, or a project, whose content may come from others.
 #[derive(Clone, Copy, Debug)]
 pub enum Ground<'a> {
-    /// The user's folder. Its links are the user's own.
+    /// The user's folder. Its links were made by the user.
     User(&'a Path),
-    /// A project's. Its links may be anybody's, so none is followed out of it.
+    /// A project's folder. Anybody may have made its links, so none is followed out of the project.
     Project(&'a Path),
 }
 
 impl Ground<'_> {
-    /// Where a file really lies, and whether a link below this ground leads there.
+    /// Returns the real path of a file, and the same path again if a link below this folder leads to it.
     fn place(self, path: &Path) -> Result<(PathBuf, Option<PathBuf>)> {
         let place = followed(path);
         let (Self::User(base) | Self::Project(base)) = self;
@@ -82,7 +82,7 @@ impl Ground<'_> {
         let unlinked =
             path.strip_prefix(base).map_or_else(|_| path.to_path_buf(), |rest| base_place.join(rest));
         let is_inside = |place: &Path| {
-            // What git itself reads there is no file of the project.
+            // Paths through `.git` belong to git, not to the project.
             let rest = place.strip_prefix(&base_place).ok();
             rest.is_some_and(|rest| rest.components().all(|part| part.as_os_str() != ".git"))
         };
@@ -103,7 +103,7 @@ impl Ground<'_> {
     }
 }
 
-/// Whether something of ours may be in a file: we remember it, or our name stands there.
+/// Whether a file may contain entries of ours: state is stored for it, or its text contains our name.
 pub fn may_hold_ours(path: &Path, home: &Path) -> Result<bool> {
     let place = followed(path);
     Ok(note_of(&place, home).exists() || read(&place)?.is_some_and(|text| text.contains(edit::NAME)))
@@ -113,8 +113,8 @@ fn note_of(place: &Path, home: &Path) -> PathBuf {
     home.join("hosts").join(format!("{}.json", &hash(&place.to_string_lossy())[..16]))
 }
 
-/// What is to become of a file so that it holds the edits that are wanted, or nothing of ours any more; `all` are those that an
-/// earlier setup may have put there.
+/// Plans the change after which a file has the edits in `wanted`, or no entry of ours if there are none. `all` lists the edits
+/// that an earlier setup may have made.
 pub fn plan(
     path: &Path,
     all: &[Edit],
@@ -148,7 +148,7 @@ pub fn plan(
         let memory = Memory { file: place.clone(), existed, made, after: hash(&after), splices };
         (Some(after), Some(memory))
     } else {
-        // What was made for us and is empty without us was never there.
+        // A file that we made and that is empty without our entries is removed.
         let is_gone = base.trim().is_empty() && (!existed || is_whole);
         (before.as_ref().filter(|_| !is_gone).map(|_| base), None)
     };
@@ -161,7 +161,7 @@ pub fn plan(
     Ok(Plan { path: path.to_path_buf(), place, real, is_shared, change, before, after, memory, note })
 }
 
-/// The text without anything of ours: as it was to the byte where that can be told.
+/// Returns the text without our entries: the original to the byte if it can be restored.
 fn original(
     text: Option<&str>,
     memory: Option<&Memory>,
@@ -171,7 +171,7 @@ fn original(
     if let Some(memory) = memory {
         let is_same = memory.after == hash(text);
         let back = edit::take_back(text, &memory.splices, is_same);
-        // Somebody may have written there since; then what is ours is looked for by its name.
+        // The text may have been changed since. Then our entries are found by name.
         if let Some(back) = back.filter(|back| is_same || !edit::is_in(back, edits)) {
             return Ok(back);
         }
@@ -179,7 +179,7 @@ fn original(
     edit::take_out(text, edits)
 }
 
-/// Writes what was planned. Whoever wrote to the file since is not overwritten.
+/// Writes the planned change. Fails if the file was changed since it was planned.
 pub fn apply(plan: &Plan) -> Result<()> {
     let failed = |what: &'static str, path: &Path, source| bower_core::Error::io(what, path, source);
     if read(&plan.place)? != plan.before {
@@ -188,7 +188,7 @@ pub fn apply(plan: &Plan) -> Result<()> {
             "run it again",
         ));
     }
-    // First what is needed to take it back.
+    // The data for the reversal is written first.
     if let Some(memory) = &plan.memory {
         let bytes = serde_json::to_vec(memory).map_err(|source| Failure::internal(source.to_string()))?;
         if let Some(folder) = plan.note.parent() {
@@ -215,8 +215,8 @@ pub fn apply(plan: &Plan) -> Result<()> {
     Ok(())
 }
 
-/// What is remembered goes with what it was remembered for, and so do folders that are empty without it. One that holds another
-/// file of ours goes with that.
+/// Removes the stored state of a file and the folders that are empty without the file. A folder that holds another file of ours
+/// is recorded for that file, and removed with it.
 fn forget(plan: &Plan) {
     let made = if plan.after.is_none() { remembered(&plan.note).map(|memory| memory.made) } else { None };
     let _ = std::fs::remove_file(&plan.note);
@@ -233,7 +233,7 @@ fn forget(plan: &Plan) {
         let before = memory.made.len();
         let file = memory.file.clone();
         memory.made.extend(left.iter().filter(|folder| file.starts_with(folder)).cloned());
-        // The innermost first, or the outer one is not empty yet.
+        // Innermost first, because an outer folder is not empty before.
         memory.made.sort_unstable_by(|one, two| {
             two.components().count().cmp(&one.components().count()).then_with(|| one.cmp(two))
         });
@@ -247,20 +247,20 @@ fn forget(plan: &Plan) {
     let _ = std::fs::remove_dir(notes);
 }
 
-/// What is remembered of a file.
+/// Reads the stored state of a file.
 fn remembered(note: &Path) -> Option<Memory> {
     std::fs::read(note).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok())
 }
 
-/// The file that a path means: a link is written through, not replaced.
+/// Follows the links of a path: the target of a link is written, the link is not replaced.
 fn followed(path: &Path) -> PathBuf {
     let mut place = path.to_path_buf();
-    // A link may lead to what is not there yet; a circle is found when it is read.
+    // The target of a link may not exist yet. A cycle is reported when the file is read.
     for _ in 0..16 {
         let Ok(target) = std::fs::read_link(&place) else { break };
         place = place.parent().map_or_else(|| target.clone(), |folder| folder.join(&target));
     }
-    // The file may not be there yet, nor its folder; the name must be the same when they are.
+    // The file and its folder may not exist yet; the name must stay the same when they do.
     let there = place.ancestors().find_map(|above| Some((above, above.canonicalize().ok()?)));
     match there {
         Some((above, real)) => match place.strip_prefix(above) {
@@ -271,11 +271,11 @@ fn followed(path: &Path) -> PathBuf {
     }
 }
 
-/// No host's file is larger than this, in bytes; one of Claude Code with a history of years has some MB.
+/// Largest size of a host's file in bytes. One of Claude Code with a history of years has some MB.
 const MOST_BYTES: u64 = 64 << 20;
 
-/// The text of a host's file; none where there is none. A repository may hold a named pipe, or a link to a device, in the place of
-/// its file: reading that would never end.
+/// Reads the text of a host's file; `None` if there is no file. A repository may contain a named pipe or a link to a device in
+/// its place, and reading that would never end.
 fn read(place: &Path) -> Result<Option<String>> {
     if let Ok(found) = std::fs::metadata(place)
         && !found.is_dir()
@@ -302,7 +302,7 @@ fn read(place: &Path) -> Result<Option<String>> {
     }
 }
 
-/// A file with these bytes in the place of another, whose permissions it takes. A new one is its owner's alone, unless it is shared.
+/// Replaces a file by these bytes and keeps its permissions. A new file is readable by its owner only, unless it is shared.
 fn replace(place: &Path, bytes: &[u8], is_shared: bool) -> Result<()> {
     let failed = |source| Failure::from(bower_core::Error::io("write", place, source));
     let folder = place.parent().unwrap_or(Path::new("."));
@@ -310,7 +310,7 @@ fn replace(place: &Path, bytes: &[u8], is_shared: bool) -> Result<()> {
     #[cfg(unix)]
     if is_shared {
         use std::os::unix::fs::PermissionsExt;
-        // Others read it, as far as the process's mask lets them, and none but its owner writes it.
+        // Others may read it, as far as the process's umask allows; only its owner may write it.
         aside.permissions(std::fs::Permissions::from_mode(0o644));
     }
     let mut aside = aside.prefix(".bower-").tempfile_in(folder).map_err(failed)?;
@@ -323,7 +323,7 @@ fn replace(place: &Path, bytes: &[u8], is_shared: bool) -> Result<()> {
     Ok(())
 }
 
-/// Folders that are not there yet, the innermost first.
+/// Returns the missing folders above a path, innermost first.
 fn missing_folders(place: &Path) -> Vec<PathBuf> {
     place.ancestors().skip(1).take_while(|folder| !folder.exists()).map(Path::to_path_buf).collect()
 }

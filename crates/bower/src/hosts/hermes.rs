@@ -3,15 +3,15 @@
 use super::edit::Edit;
 use super::setup::{Call, Files, Part, Places};
 
-/// What its user does next.
+/// Next steps for the user, one line each.
 pub const NEXT: &[&str] = &["begin a new session: hermes", "see what is active: hermes memory status"];
 
-/// The provider, but for how `bower` is called.
+/// The provider's source; the call of `bower` is replaced in it.
 const PROVIDER: &str = include_str!("../../../../python/bowerbird/hermes/__init__.py");
 const CHILD: &str = include_str!("../../../../python/bowerbird/hermes/child.py");
 const ABOUT: &str = include_str!("../../../../python/bowerbird/hermes/plugin.yaml");
 
-/// The plugin's files, and the setting that chooses it.
+/// Returns the plugin's files, and the setting that selects it.
 pub fn files(at: &Places, call: &Call) -> Files {
     let folder = at.folder("HERMES_HOME", ".hermes");
     let plugin = folder.join("plugins").join("bowerbird");
@@ -31,7 +31,7 @@ pub fn files(at: &Places, call: &Call) -> Files {
     ]
 }
 
-/// A text as Python and JSON write it alike.
+/// Quotes a text in a form that is valid in both Python and JSON.
 fn literal(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }

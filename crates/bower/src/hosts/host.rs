@@ -2,7 +2,7 @@
 
 use clap::ValueEnum;
 
-/// A program in which an agent runs. What is said of each is the help that a terminal shows: no backticks.
+/// A program in which an agent runs. The comments of the variants are shown as help in a terminal, so they have no backticks.
 #[expect(clippy::doc_markdown, reason = "names of programs in a terminal's help")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Host {
@@ -27,7 +27,7 @@ pub enum Host {
 }
 
 impl Host {
-    /// The word for it on the command line.
+    /// Returns the host's word on the command line.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Brv => "brv",
@@ -42,7 +42,7 @@ impl Host {
         }
     }
 
-    /// Its name for people.
+    /// Returns its name for people.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Brv => "brv",

@@ -1,11 +1,11 @@
-//! Edits JSON with comments so that everything else stays as it is written.
-//! An error in a file is told with its line.
+//! Edits JSON with comments, and leaves everything else as it is written.
+//! An error in a file names its line.
 
 use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstInputValue, CstNode, CstObject, CstRootNode};
 use serde_json::Value;
 
-/// What hosts read: JSON, comments and trailing commas.
+/// Syntax that hosts accept: JSON with comments and trailing commas.
 const OPTIONS: ParseOptions = ParseOptions {
     allow_comments: true,
     allow_loose_object_property_names: false,
@@ -19,10 +19,10 @@ const OPTIONS: ParseOptions = ParseOptions {
     allow_extended_string_escapes: false,
 };
 
-/// A byte order mark stays where it is.
+/// Byte order mark; it is kept.
 const MARK: char = '\u{feff}';
 
-/// Sets a member of the object at a path, which is made where there is none.
+/// Sets a member of the object at a path. Missing objects are made.
 pub fn set(text: &str, at: &[&str], name: &str, value: &Value) -> Result<String, String> {
     changed(text, |root| {
         let object = made(root, at)?;
@@ -34,7 +34,7 @@ pub fn set(text: &str, at: &[&str], name: &str, value: &Value) -> Result<String,
     })
 }
 
-/// Sets a member of the root where it has none of this name.
+/// Sets a member of the root if the root has none of this name.
 pub fn set_absent(text: &str, name: &str, value: &Value) -> Result<String, String> {
     changed(text, |root| {
         let object = made(root, &[])?;
@@ -45,7 +45,7 @@ pub fn set_absent(text: &str, name: &str, value: &Value) -> Result<String, Strin
     })
 }
 
-/// Adds an element to the list at a path, which is made where there is none.
+/// Adds an element to the list at a path. A missing list is made.
 pub fn add(text: &str, at: &[&str], value: &Value) -> Result<String, String> {
     changed(text, |root| {
         let (last, outer) = at.split_last().ok_or("no path")?;
@@ -59,7 +59,7 @@ pub fn add(text: &str, at: &[&str], value: &Value) -> Result<String, String> {
     })
 }
 
-/// Removes a member of the object at a path, and what is empty without it.
+/// Removes a member of the object at a path, and objects that become empty.
 pub fn remove(text: &str, at: &[&str], name: &str) -> Result<String, String> {
     changed(text, |root| {
         let Some(object) = found(root, at)? else { return Ok(()) };
@@ -71,7 +71,7 @@ pub fn remove(text: &str, at: &[&str], name: &str) -> Result<String, String> {
     })
 }
 
-/// Removes what is ours from the list at a path, and what is empty without it.
+/// Removes our elements from the list at a path, and objects that become empty.
 pub fn remove_items(text: &str, at: &[&str]) -> Result<String, String> {
     changed(text, |root| {
         let Some((last, outer)) = at.split_last() else { return Ok(()) };
@@ -91,7 +91,8 @@ pub fn remove_items(text: &str, at: &[&str]) -> Result<String, String> {
     })
 }
 
-/// Removes a handler of ours, or those within a group, and the group where it has no others.
+/// Removes a handler of ours, or ours within a group; removes the group if it has no others. Returns whether anything was
+/// removed.
 fn without_ours(element: CstNode) -> bool {
     let Some(object) = element.as_object() else { return false };
     if holds_ours(&object) {
@@ -121,7 +122,7 @@ fn holds_ours(object: &CstObject) -> bool {
     command.is_some_and(|command| is_ours(&command))
 }
 
-/// Whether a command of a hook is one that we wrote: a program of our name, and the word `hook`.
+/// Whether we wrote the command of a hook: its program has our name, and one of its words is `hook`.
 pub fn is_ours(command: &str) -> bool {
     let command = command.trim_start();
     let (program, rest) = match command.chars().next() {
@@ -152,7 +153,7 @@ fn has_comment(object: &CstObject) -> bool {
     object.children().iter().any(CstNode::is_comment)
 }
 
-/// Parses, changes and prints.
+/// Parses a text, changes it and prints it. The result is parsed again, as a check.
 fn changed(text: &str, change: impl FnOnce(&CstRootNode) -> Result<(), String>) -> Result<String, String> {
     let (mark, body) = match text.strip_prefix(MARK) {
         Some(body) => (MARK.to_string(), body),
@@ -162,7 +163,7 @@ fn changed(text: &str, change: impl FnOnce(&CstRootNode) -> Result<(), String>) 
     let was_empty = root.value().is_none();
     change(&root)?;
     let printed = root.to_string();
-    // Files end with a line; one that was empty has none to keep.
+    // A file ends with a line feed; one that was empty has none that could be kept.
     let end = if was_empty && root.value().is_some() && !printed.ends_with('\n') { "\n" } else { "" };
     let printed = format!("{mark}{printed}{end}");
     if printed != text {
@@ -172,7 +173,7 @@ fn changed(text: &str, change: impl FnOnce(&CstRootNode) -> Result<(), String>) 
     Ok(printed)
 }
 
-/// The object at a path; none where there is none.
+/// Returns the object at a path; `None` if there is none.
 fn found(root: &CstRootNode, at: &[&str]) -> Result<Option<CstObject>, String> {
     let Some(value) = root.value() else { return Ok(None) };
     let mut object = value.as_object().ok_or_else(|| other(&[], "an object"))?;
@@ -184,7 +185,7 @@ fn found(root: &CstRootNode, at: &[&str]) -> Result<Option<CstObject>, String> {
     Ok(Some(object))
 }
 
-/// The object at a path, made where there is none.
+/// Returns the object at a path, and makes missing ones.
 fn made(root: &CstRootNode, at: &[&str]) -> Result<CstObject, String> {
     let mut object = root.object_value_or_create().ok_or_else(|| other(&[], "an object"))?;
     for (depth, name) in at.iter().enumerate() {
@@ -196,7 +197,7 @@ fn made(root: &CstRootNode, at: &[&str]) -> Result<CstObject, String> {
     Ok(object)
 }
 
-/// A member by its name. Of two that have one name hosts read the last, so neither can be changed.
+/// Returns a member by its name. Two members of one name are an error: hosts read the last, so neither can be changed safely.
 fn only(object: &CstObject, name: &str) -> Result<Option<jsonc_parser::cst::CstObjectProp>, String> {
     let mut found =
         object.properties().into_iter().filter(|member| member.decoded_name().as_deref() == Some(name));
@@ -236,10 +237,10 @@ fn input(value: &Value) -> CstInputValue {
     }
 }
 
-/// The order in which hosts' own documents write these.
+/// Order of members in hosts' own documents.
 const FIRST: [&str; 6] = ["type", "name", "matcher", "hooks", "command", "args"];
 
-/// The list at a path, for tests.
+/// Returns the list at a path, for tests.
 #[cfg(test)]
 pub fn list_at(text: &str, at: &[&str]) -> Option<jsonc_parser::cst::CstArray> {
     let root = CstRootNode::parse(text, &OPTIONS).ok()?;

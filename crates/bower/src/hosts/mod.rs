@@ -1,6 +1,6 @@
 //! Supports the hosts that agents run in: their configuration files, and the input and output of their hooks.
-//! The files say how `bower` is called; hooks are given something and give something back. There is one file a host; entries are put
-//! into their files and taken out again by `edit.rs`.
+//! The files contain the call of `bower`. Hooks read input from the host and return context. Each host has one module;
+//! `edit.rs` adds entries to the files and removes them.
 
 pub mod brv;
 mod claude_code;
@@ -31,10 +31,10 @@ pub use setup::{Call, Places, VARIABLES};
 pub use talk::{Event, Told, answer, told};
 
 impl Host {
-    /// The files that say how it calls `bower`, and what stands in them.
+    /// Returns the host's files that contain the call of `bower`, each with its entries.
     pub fn files(self, at: &Places, call: &Call, wants: Wants) -> Vec<(PathBuf, Vec<Edit>)> {
         let files = match self {
-            // A link, which is no file: `brv.rs`.
+            // `brv` is a link, not a file: see `brv.rs`.
             Self::Brv => Vec::new(),
             Self::ClaudeCode => claude_code::files(at, call),
             Self::Codex => codex::files(at, call),
@@ -55,7 +55,7 @@ impl Host {
             .collect()
     }
 
-    /// What its user does next, one line each.
+    /// Returns the next steps for the user, one line each.
     pub fn next(self, at: &Places) -> Vec<&'static str> {
         match self {
             Self::Brv => brv::NEXT.to_vec(),
@@ -72,14 +72,14 @@ impl Host {
     }
 }
 
-/// What is written.
+/// Parts of a setup that are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wants {
-    /// The server that the agent may ask: `bower mcp`.
+    /// The server for the agent: `bower mcp`.
     pub server: bool,
-    /// What the host calls by itself: `bower hook`.
+    /// The hooks that the host calls by itself: `bower hook`.
     pub hooks: bool,
-    /// A hook for each use of a tool on a file too.
+    /// Also a hook for each use of a tool on a file.
     pub tools: bool,
 }
 

@@ -1,5 +1,5 @@
 //! Configures opencode: the server in `opencode.json`, and small plugins that call `bower hook`.
-//! It has no hooks but plugins.
+//! Plugins are its only kind of hooks.
 
 use serde_json::{Value, json};
 
@@ -7,16 +7,16 @@ use super::edit::Edit;
 use super::host::Host;
 use super::setup::{Call, Files, Part, Places};
 
-/// What its user does next.
+/// Next steps for the user, one line each.
 pub const NEXT: &[&str] = &["begin a new session: opencode", "see the server: opencode mcp list"];
 
-/// How the plugins call `bower`.
+/// Code with which the plugins call `bower`.
 const HOOK: &str = include_str!("opencode/hook.js");
-/// What they do. A plugin that throws would break the host: nothing in them does.
+/// Code of the plugins. An exception in a plugin would break the host, so none of them throws.
 const SESSION: &str = include_str!("opencode/session.js");
 const TOOLS: &str = include_str!("opencode/tools.js");
 
-/// The server and the plugins.
+/// Returns the server and the plugins.
 pub fn files(at: &Places, call: &Call) -> Files {
     let (folder, plugins) = if let Some(project) = &at.project {
         (project.clone(), project.join(".opencode").join("plugins"))
@@ -24,7 +24,7 @@ pub fn files(at: &Places, call: &Call) -> Files {
         let folder = at.folder("XDG_CONFIG_HOME", ".config").join("opencode");
         (folder.clone(), folder.join("plugins"))
     };
-    // Whichever there is; opencode reads both.
+    // The file that exists is used; opencode reads both.
     let names = ["opencode.jsonc", "opencode.json"];
     let there = names.iter().map(|name| folder.join(name)).find(|path| path.exists());
     let command: Vec<String> =

@@ -1,4 +1,4 @@
-//! Defines what the files of a host are made of: how it calls `bower`, where its files lie, and entries for its hooks.
+//! Defines the parts of a host's files: the call of `bower`, the places of the files, and entries for hooks.
 
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -7,21 +7,21 @@ use super::edit::Edit;
 use super::host::Host;
 use super::talk::Event;
 
-/// What of a setup a piece of a file belongs to.
+/// Part of a setup that an entry belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// The server.
     Server,
-    /// What the host calls by itself.
+    /// Hooks that the host calls by itself.
     Hooks,
-    /// A hook for uses of tools.
+    /// A hook for each use of a tool.
     Tools,
-    /// What is server and hooks in one.
+    /// Server and hooks in one.
     Provider,
 }
 
 impl Part {
-    /// That of a hook.
+    /// Returns the part that a hook belongs to.
     pub fn of(event: Event) -> Self {
         match event {
             Event::ToolUse => Self::Tools,
@@ -30,53 +30,53 @@ impl Part {
     }
 }
 
-/// The files of a host, and all that may stand in each.
+/// Files of a host, each with all its possible entries.
 pub type Files = Vec<(PathBuf, Vec<(Part, Edit)>)>;
 
-/// Where a host looks.
+/// Folders in which a host looks for its files.
 #[derive(Clone, Debug, Default)]
 pub struct Places {
     /// The user's home.
     pub user: PathBuf,
-    /// The project whose files are written; the user's unless told.
+    /// The project whose files are written; `None` for the user's files.
     pub project: Option<PathBuf>,
-    /// Folders that variables name: the variable, and what it says.
+    /// Environment variables with the folders that they name.
     pub variables: Vec<(&'static str, PathBuf)>,
 }
 
-/// Variables that move a host's files.
+/// Environment variables that move a host's files.
 pub const VARIABLES: &[&str] =
     &["CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME", "HERMES_HOME", "XDG_CONFIG_HOME", "APPDATA"];
 
 impl Places {
-    /// The folder that a variable names, else one below the user's home.
+    /// Returns the folder that a variable names, or else one below the user's home.
     pub fn folder(&self, variable: &str, below: &str) -> PathBuf {
         self.named(variable).unwrap_or_else(|| self.user.join(below))
     }
 
-    /// The folder that a variable names.
+    /// Returns the folder that a variable names.
     pub fn named(&self, variable: &str) -> Option<PathBuf> {
         self.variables.iter().find(|(name, _)| *name == variable).map(|(_, folder)| folder.clone())
     }
 }
 
-/// How a host calls `bower`.
+/// A host's call of `bower`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
-    /// The program: a name on the path, or a whole path.
+    /// The program: a name on the path, or an absolute path.
     pub program: String,
-    /// The folder of the store, where it is not the one that `bower` takes by itself.
+    /// The folder of the store, if it is not the default one.
     pub home: Option<String>,
 }
 
 impl Call {
-    /// The arguments of a command.
+    /// Returns the arguments for a command.
     pub fn arguments(&self, words: &[&str]) -> Vec<String> {
         let home = self.home.iter().flat_map(|home| ["--home", home]);
         home.chain(words.iter().copied()).map(str::to_owned).collect()
     }
 
-    /// A hook as a shell runs it.
+    /// Returns the command line of a hook.
     pub fn hook(&self, event: Event, host: Host) -> String {
         let mut words = vec![self.program.clone()];
         words.extend(self.arguments(&["hook", event.word()]));
@@ -86,13 +86,13 @@ impl Call {
         words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
     }
 
-    /// The entry of the server as most hosts have it.
+    /// Returns the server's entry in the format of most hosts.
     pub fn server(&self) -> Value {
         json!({ "command": self.program, "args": self.arguments(&["mcp"]) })
     }
 }
 
-/// A word as a POSIX shell and `cmd` take it for one.
+/// Quotes a word for a POSIX shell or `cmd`.
 fn quoted(word: &str) -> String {
     let is_plain = |c: char| {
         c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | ':' | '\\' | '=' | '@' | '+')
@@ -106,7 +106,7 @@ fn quoted(word: &str) -> String {
     }
 }
 
-/// Hooks by the host's name for each event, with the seconds that it may take, or what the host counts in.
+/// Returns the entries of hooks. Each event has the host's name for it and its time limit in the host's unit (most: seconds).
 pub fn hooks(
     events: &[(&'static str, Event, u32)],
     entry: impl Fn(Event, u32) -> Value,
@@ -117,8 +117,8 @@ pub fn hooks(
     events.iter().map(hook).collect()
 }
 
-/// Hooks as Claude Code has them, and those who do as it does: groups that each have a list of handlers. `tools` says which tools
-/// use a file.
+/// Returns hooks in the format of Claude Code: groups that each have a list of handlers. `tools` matches the tools that use a
+/// file.
 pub fn groups(
     call: &Call,
     host: Host,

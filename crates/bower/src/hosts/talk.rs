@@ -1,5 +1,5 @@
-//! Reads what a host tells a hook on standard input, and writes what it takes back on standard output.
-//! Hosts differ in names alone; an input is read by whatever names it has, an answer is given in the host's own.
+//! Reads a host's input for a hook from standard input, and formats the answer for standard output.
+//! Hosts differ in names only. Input is accepted with any of the names; the answer has the host's own.
 
 use bower_core::prompt::PromptText;
 use clap::ValueEnum;
@@ -13,7 +13,7 @@ use super::host::Host;
 /// A byte order mark, which some programs write first.
 const MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// When a host calls.
+/// Event at which a host calls a hook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Event {
     /// A session begins, goes on, or begins anew after its context was cleared or compacted
@@ -29,17 +29,17 @@ pub enum Event {
 }
 
 impl Host {
-    /// Whether a session that goes on still has what it was told when it began.
+    /// Whether a resumed session still contains the context that it got when it began.
     pub const fn keeps_its_beginning(self) -> bool {
         !self.is_copilot()
     }
 
-    /// Whether it calls before its transcript has what was said last.
+    /// Whether the host calls a hook before the last message is in its transcript.
     pub const fn writes_late(self) -> bool {
         self.is_copilot()
     }
 
-    /// GitHub's, in a terminal or in VS Code.
+    /// Whether this is GitHub Copilot, in a terminal or in VS Code.
     const fn is_copilot(self) -> bool {
         match self {
             Self::Copilot | Self::Vscode => true,
@@ -53,9 +53,9 @@ impl Host {
         }
     }
 
-    /// Whether a session has lost what it was given once this is called before a compaction. Claude Code and Codex call again when
-    /// the session begins anew after it. Gemini calls before each request of a model, whether it compresses or not: what its user
-    /// asks for is sure to happen.
+    /// Whether a call before a compaction means that the session loses the context that it got. Claude Code and Codex call
+    /// again when the session begins anew after it. Gemini calls before each request to a model, whether or not it compresses;
+    /// only a compaction that its user requests is certain.
     pub const fn loses_by_compacting(self, is_automatic: bool) -> bool {
         match self {
             Self::ClaudeCode | Self::Codex => false,
@@ -64,8 +64,8 @@ impl Host {
         }
     }
 
-    /// Whether a session that has nothing is told the briefing with its next prompt: its first one, or the one after a compaction.
-    /// Other hosts call when a session begins, anew too.
+    /// Whether a session without context gets the briefing with its next prompt: the first one, or the one after a compaction.
+    /// Other hosts call a hook when a session begins, also after a compaction.
     pub const fn begins_with_a_prompt(self) -> bool {
         match self {
             Self::Copilot | Self::Gemini | Self::Vscode => true,
@@ -77,7 +77,7 @@ impl Host {
 }
 
 impl Event {
-    /// The word for it on the command line.
+    /// Returns the event's word on the command line.
     pub const fn word(self) -> &'static str {
         match self {
             Self::SessionStart => "session-start",
@@ -88,7 +88,7 @@ impl Event {
         }
     }
 
-    /// The host's own name.
+    /// Returns the host's own name for the event.
     const fn of(self, host: Host) -> &'static str {
         match (host, self) {
             (Host::Gemini, Self::UserPrompt) => "BeforeAgent",
@@ -109,28 +109,28 @@ impl Event {
     }
 }
 
-/// What a host told.
+/// Input of a host for a hook.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Told {
-    /// Its session.
+    /// Id of the session.
     pub session: Option<String>,
-    /// Where its transcript lies.
+    /// Path of the session's transcript.
     pub transcript: Option<PathBuf>,
-    /// The turns themselves, where it has no file of them.
+    /// The turns themselves, if there is no transcript file.
     pub messages: Option<Value>,
-    /// Where it runs.
+    /// Folder in which the session runs.
     pub folder: Option<String>,
-    /// What the user typed.
+    /// Text that the user typed.
     pub prompt: Option<String>,
-    /// The session begins with nothing in it: it is new, or was cleared or compacted.
+    /// Whether the session's context is empty: it is new, or was cleared or compacted.
     pub is_fresh: bool,
-    /// The host does it by itself, as opposed to its user's word.
+    /// Whether the host acts by itself, not on its user's request.
     pub is_automatic: bool,
-    /// The file that a tool was used on.
+    /// File that a tool was used on.
     pub file: Option<String>,
 }
 
-/// Reads an input up to the end of its object; what follows is not waited for. The error is one line.
+/// Reads an input up to the end of its object, and does not wait for more. The error is one line.
 pub fn told(input: impl Read) -> Result<Told, String> {
     let mut input = BufReader::new(input);
     let is_marked = input.fill_buf().is_ok_and(|begun| begun.starts_with(MARK));
@@ -159,14 +159,14 @@ pub fn told(input: impl Read) -> Result<Told, String> {
         messages: value.get("messages").filter(|messages| messages.is_array()).cloned(),
         folder,
         prompt: text(&value, &["prompt", "user_prompt"]).map(|prompt| typed(&prompt).to_owned()),
-        // Whoever does not say so begins.
+        // A host that sends no source is taken to begin a session.
         is_fresh: source.as_deref() != Some("resume"),
         is_automatic: text(&value, &["trigger"]).as_deref() == Some("auto"),
         file,
     })
 }
 
-/// The first file of a patch, as Codex' models write them.
+/// Returns the first file of a patch in the format of Codex' models.
 fn patched(patch: &str) -> Option<String> {
     let heads = ["*** Update File: ", "*** Add File: "];
     let name =
@@ -174,16 +174,16 @@ fn patched(patch: &str) -> Option<String> {
     patch.lines().find_map(name)
 }
 
-/// What of a prompt its user typed: Gemini puts what hooks gave at the beginning of a session before it.
+/// Returns the part of a prompt that its user typed: Gemini puts the output of hooks at the beginning of a session before it.
 fn typed(prompt: &str) -> &str {
     let given = prompt.strip_prefix("<hook_context>").and_then(|rest| rest.split_once("</hook_context>"));
     given.map_or(prompt, |(_, typed)| typed.trim_start())
 }
 
-/// What gives a host some context, as one line of JSON; none where it takes none at this event.
+/// Formats context for a host as one line of JSON; `None` if the host accepts none at this event.
 pub fn answer(host: Host, event: Event, context: &PromptText) -> Option<String> {
     let takes = match (host, event) {
-        // Neither has hooks: one has a provider, the other asks by itself.
+        // Neither has hooks: Hermes has a provider, and programs that call `brv` ask by themselves.
         (_, Event::PreCompact | Event::Stop) | (Host::Brv | Host::Hermes, _) => false,
         (Host::Cursor, event) => event != Event::UserPrompt,
         (
@@ -196,7 +196,7 @@ pub fn answer(host: Host, event: Event, context: &PromptText) -> Option<String> 
     }
     let answer = match host {
         Host::Cursor => json!({ "additional_context": context }),
-        // They run each other's files, and each takes one of the two.
+        // The two run each other's files, and each reads one of the two names.
         Host::Copilot | Host::Vscode => json!({
             "additionalContext": context,
             "hookSpecificOutput": { "hookEventName": event.of(host), "additionalContext": context }

@@ -1,4 +1,4 @@
-//! Tests that entries are put into hosts' files and taken out again, over files of any form.
+//! Tests that entries are added to hosts' files and removed again, with files of any form.
 
 use super::json::is_ours;
 use super::setup::groups;
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use serde_json::json;
 use std::path::Path;
 
-/// Those that have files of a user and of a project.
+/// Hosts that have files of a user and of a project.
 const HOSTS: [Host; 7] =
     [Host::ClaudeCode, Host::Codex, Host::Copilot, Host::Cursor, Host::Gemini, Host::Opencode, Host::Vscode];
 
@@ -46,7 +46,7 @@ fn commands_are_words_for_a_shell() {
     }
 }
 
-/// Puts everything in and takes it out again, with and without what is remembered.
+/// Adds all entries, reverts them by their splices, and adds them again.
 #[track_caller]
 fn check(text: &str, edits: &[Edit], expected: &str) {
     let (after, splices) = edit::put(text, edits).unwrap();
@@ -203,7 +203,7 @@ fn variables_move_files() {
     assert_eq!(paths(Host::ClaudeCode), [PathBuf::from("/d/.claude.json"), "/d/settings.json".into()]);
 }
 
-/// Any JSON, written as nobody would.
+/// Generates any JSON, in unusual formatting.
 fn wild() -> impl Strategy<Value = String> {
     let leaf = prop_oneof![
         Just("null".to_owned()),
@@ -252,16 +252,16 @@ proptest! {
     #[test]
     fn a_wild_file_is_as_it_was(text in prop_oneof![wild(), "[ \n\t]{0,4}"], drift in "[a-z]{0,4}") {
         let edits = edits();
-        // What cannot be changed is told, and nothing else.
+        // A file that cannot be changed gives an error, and nothing else.
         let Ok((after, splices)) = edit::put(&text, &edits) else { return Ok(()) };
         prop_assert_eq!(edit::take_back(&after, &splices, true), Some(text.clone()));
         prop_assert!(edit::is_in(&after, &edits));
-        // Somebody wrote behind it meanwhile.
+        // Another program appended to the file meanwhile.
         let drifted = format!("{after}\n// {drift}\n");
         if let Some(back) = edit::take_back(&drifted, &splices, false) {
             prop_assert_eq!(back, format!("{text}\n// {drift}\n"));
         }
-        // Nobody remembers what was changed: what is ours goes all the same.
+        // Without stored splices, our entries are still removed.
         let without = edit::take_out(&after, &edits).unwrap();
         prop_assert!(!edit::is_in(&without, &edits), "{}", without);
         let (again, _) = edit::put(&without, &edits).unwrap();

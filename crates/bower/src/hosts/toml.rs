@@ -1,9 +1,9 @@
-//! Edits TOML so that everything else stays as it is written.
-//! A table of ours goes to the end, where it can stand in any file that does not keep its outer table on one line.
+//! Edits TOML, and leaves everything else as it is written.
+//! A new table goes to the end of the file, which is possible unless the file has its outer table on one line.
 
 use toml_edit::{Array, DocumentMut, Item, Table, Value};
 
-/// Sets the table of a server in an outer table.
+/// Sets a server's table in an outer table.
 pub fn set(text: &str, at: &str, name: &str, command: &str, arguments: &[String]) -> Result<String, String> {
     let before = parsed(text)?;
     let mut entry = Table::new();
@@ -22,7 +22,7 @@ pub fn set(text: &str, at: &str, name: &str, command: &str, arguments: &[String]
     if parsed(&appended).is_ok_and(|document| is_there(&document, at, name)) {
         return Ok(appended);
     }
-    // The outer table stands on one line.
+    // The outer table is written on one line.
     let mut document = before;
     let outer = document.get_mut(at).and_then(Item::as_inline_table_mut);
     let outer = outer.ok_or_else(|| format!("{at} is not a table"))?;
@@ -30,7 +30,7 @@ pub fn set(text: &str, at: &str, name: &str, command: &str, arguments: &[String]
     Ok(document.to_string())
 }
 
-/// Removes a server's table, and the outer one where it is empty without it.
+/// Removes a server's table, and the outer one if it becomes empty.
 pub fn remove(text: &str, at: &str, name: &str) -> Result<String, String> {
     let mut document = parsed(text)?;
     let Some(outer) = document.get_mut(at).and_then(Item::as_table_like_mut) else {
@@ -49,7 +49,7 @@ fn is_there(document: &DocumentMut, at: &str, name: &str) -> bool {
     document.get(at).and_then(Item::as_table_like).is_some_and(|outer| outer.contains_key(name))
 }
 
-/// The error names its line and column.
+/// Parses a document. The error names its line and column.
 fn parsed(text: &str) -> Result<DocumentMut, String> {
     text.parse::<DocumentMut>().map_err(|error| {
         let place = error.span().map(|span| place(text, span.start));

@@ -1,6 +1,6 @@
 //! Configures VS Code: the server in `mcp.json`, hooks in the workspace's `.github/hooks`.
-//! The `mcp.json` is the workspace's or that of the user's profile. VS Code reads the hooks of Claude Code's user settings too, so a
-//! user needs none of VS Code's own.
+//! The `mcp.json` is the workspace's or that of the user's profile. VS Code also reads the hooks of Claude Code's user
+//! settings, so no hooks for VS Code are written for a user.
 
 use serde_json::json;
 use std::path::PathBuf;
@@ -10,17 +10,17 @@ use super::host::Host;
 use super::setup::{Call, Files, Part, Places, hooks};
 use super::talk::Event;
 
-/// What its user does next.
+/// Next steps for the user of a workspace, one line each.
 pub const NEXT: &[&str] =
     &["open the folder, and start the server: MCP: List Servers, bower", "see the hooks: /hooks in the chat"];
 
-/// The same where the user's files were written.
+/// Next steps if the user's files were written.
 pub const NEXT_OF_USER: &[&str] = &[
     "restart VS Code, and start the server: MCP: List Servers, bower",
     "hooks are a workspace's: bower setup vscode --project; VS Code also runs those of bower setup claude-code",
 ];
 
-/// The server and the hooks.
+/// Returns the server and the hooks.
 pub fn files(at: &Places, call: &Call) -> Files {
     let server = json!({ "type": "stdio", "command": call.program, "args": call.arguments(&["mcp"]) });
     let server = vec![(Part::Server, Edit::member(&["servers"], server))];
@@ -41,7 +41,7 @@ pub fn files(at: &Places, call: &Call) -> Files {
     vec![(project.join(".vscode").join("mcp.json"), server), (place, hooks)]
 }
 
-/// The folder of the default profile.
+/// Returns the folder of the default profile.
 fn profile(at: &Places) -> PathBuf {
     let folder = if cfg!(target_os = "macos") {
         at.user.join("Library").join("Application Support")

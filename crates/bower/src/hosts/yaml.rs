@@ -1,6 +1,6 @@
-//! Edits YAML so that everything else stays as it is written.
-//! It sets one name in one block of the root, found line by line. Whatever comes out is read again, and is only taken where it says
-//! what it said before but for that name.
+//! Edits YAML, and leaves everything else as it is written.
+//! It sets one name in one block of the root, found line by line. The result is parsed again, and is used only if it differs
+//! from the original in that name alone.
 
 use serde_json::{Map, Value};
 
@@ -17,7 +17,7 @@ pub fn set(text: &str, block: &str, name: &str, value: &str) -> Result<String, S
     checked(with(text, block, name, Some(value)), &wanted, block, name)
 }
 
-/// Takes the name out again, where it has this value, and the block where it is empty without it.
+/// Removes a name from a block if it has this value, and the block if it becomes empty.
 pub fn remove(text: &str, block: &str, name: &str, value: &str) -> Result<String, String> {
     let mut wanted = parsed(text)?;
     let Some(inner) = wanted.get_mut(block).and_then(Value::as_object_mut) else {
@@ -33,7 +33,7 @@ pub fn remove(text: &str, block: &str, name: &str, value: &str) -> Result<String
     checked(with(text, block, name, None), &wanted, block, name)
 }
 
-/// The root as it reads; an empty file is an empty one.
+/// Parses the root; an empty file gives an empty map.
 fn parsed(text: &str) -> Result<Map<String, Value>, String> {
     let line =
         |error: &dyn std::fmt::Display| error.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
@@ -55,7 +55,7 @@ fn checked(text: String, wanted: &Map<String, Value>, block: &str, name: &str) -
     ))
 }
 
-/// The text with a name set, or taken out.
+/// Returns the text with a name set, or removed if there is no value.
 fn with(text: &str, block: &str, name: &str, value: Option<&str>) -> String {
     let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
@@ -91,14 +91,14 @@ fn with(text: &str, block: &str, name: &str, value: Option<&str>) -> String {
     out.concat()
 }
 
-/// The name that a line sets.
+/// Returns the name that a line sets.
 fn key(line: &str) -> Option<&str> {
     let (name, rest) = line.trim_start_matches(' ').split_once(':')?;
     let plain = rest.is_empty() || rest.starts_with([' ', '\t', '\r', '\n']);
     plain.then(|| name.trim_end().trim_matches(['"', '\'']))
 }
 
-/// What follows a line's value: its comment and its end.
+/// Returns the rest of a line after its value: its comment and its end.
 fn tail(line: &str) -> &str {
     let comment = line.find(" #").map(|at| line[..at].trim_end().len());
     let end = line.trim_end_matches(['\r', '\n']).len();
@@ -109,7 +109,7 @@ fn indent(line: &str) -> usize {
     line.len() - line.trim_start_matches(' ').len()
 }
 
-/// Blank, or a comment, or the mark of a document.
+/// Whether a line is blank, a comment or a document marker.
 fn is_quiet(line: &str) -> bool {
     let line = line.trim();
     line.is_empty() || line.starts_with('#') || line == "---"

@@ -1,5 +1,5 @@
 //! Shows the progress of a pull on standard error: a bar in a terminal, plain lines elsewhere.
-//! Nothing is drawn that [`super::PullStep`] did not say.
+//! Everything shown comes from a [`super::PullStep`].
 
 use std::io::Write;
 
@@ -7,19 +7,19 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::PullStep;
 
-/// Shows steps; hand `|step| bar.show(&step)` to [`super::pull`].
+/// Shows steps; pass `|step| bar.show(&step)` to [`super::pull`].
 pub struct Bar {
-    /// None where lines are wanted.
+    /// The bar; `None` if lines are printed.
     drawn: Option<ProgressBar>,
     out: Box<dyn Write>,
     verbose: bool,
     total: u64,
-    /// The tenth that was last told, for lines.
+    /// Last tenth that was printed, for lines.
     tenth: u64,
 }
 
 impl Bar {
-    /// A bar when standard error is a terminal, else lines; with the reasons of what failed where they are wanted.
+    /// Creates a bar if standard error is a terminal, else prints lines. `verbose` adds the reasons of failures.
     pub fn new(is_terminal: bool, verbose: bool) -> Self {
         let bar = is_terminal.then(|| ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr()));
         Self { drawn: bar, out: Box::new(std::io::stderr()), verbose, total: 0, tenth: 0 }
@@ -73,7 +73,7 @@ impl Bar {
             return;
         }
         let tenth = have * 10 / self.total.max(1);
-        // Small files are over before a line could be of use.
+        // Small files are complete before a line would help.
         if tenth > self.tenth && self.total > 8 << 20 {
             self.tenth = tenth;
             self.line(&format!("  {tenth}0%"));
@@ -93,7 +93,7 @@ impl Bar {
     fn line(&mut self, words: &str) {
         match &self.drawn {
             Some(bar) => bar.println(words),
-            // Talk that nobody can hear must not stop the work.
+            // A failure to print must not stop the work.
             None => drop(writeln!(self.out, "{words}")),
         }
     }
@@ -107,7 +107,8 @@ impl Drop for Bar {
     }
 }
 
-/// Only the hub has another source after it. That it failed is no trouble to whoever gets the model all the same.
+/// Formats the message after a failed source. Only the hub has another source after it. Its failure does not matter to a user
+/// who gets the model anyway, so the reason is printed only with `verbose`.
 fn went_on(reason: &str, wrong_content: bool, verbose: bool) -> String {
     let what = if wrong_content { "gave something else than the model" } else { "cannot be reached" };
     let why = if verbose { format!(" ({reason})") } else { String::new() };

@@ -1,5 +1,6 @@
 //! Fetches cross-encoders by the name of their repository at the hub, `owner/name`.
-//! Nobody knows their checksums beforehand, so what was fetched is recorded with its own, and held against the record ever after.
+//! Their checksums are not known in advance: those of the first fetch are recorded, and files are compared with the record from
+//! then on.
 //!
 //! ```text
 //! models/ms-marco-MiniLM-L6-v2/
@@ -24,12 +25,12 @@ use super::told::{
     FetchError, Fetched, FileState, FileStatus, InstallState, Listed, PullStep, Pulled, Source, Status,
 };
 
-/// The record of what was fetched.
+/// File name of the record of a fetch.
 const ORIGIN: &str = "origin.json";
-/// Nobody but the model's authors can say; their page does.
+/// Licence text: it is not known here, but stated on the model's page.
 const LICENCE: &str = "see the model's page";
 
-/// Where a model came from.
+/// Record of a fetch: the repository and its files.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Origin {
     /// Owner and name at the hub.
@@ -44,7 +45,7 @@ struct OriginFile {
     sha256: String,
 }
 
-/// A cross-encoder and its place.
+/// A cross-encoder with its folder.
 struct Place<'a> {
     repository: &'a str,
     name: &'a str,
@@ -52,7 +53,7 @@ struct Place<'a> {
     packed: PathBuf,
 }
 
-/// Whether a name is one of a repository: `owner/name`.
+/// Whether a name has the form of a repository: `owner/name`.
 pub(super) fn is_repository(name: &str) -> bool {
     let good = |part: &str| {
         let known = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
@@ -61,7 +62,7 @@ pub(super) fn is_repository(name: &str) -> bool {
     name.split_once('/').is_some_and(|(owner, name)| good(owner) && good(name))
 }
 
-/// As [`super::pull`], for a repository.
+/// Installs a repository, like [`super::pull`].
 pub(super) fn pull(
     models_dir: &Path,
     repository: &str,
@@ -102,7 +103,7 @@ pub(super) fn pull(
         pulled.resumed_bytes = fetched.resumed_bytes;
     }
     report(PullStep::Packing);
-    // A failed packing leaves no record, so that the next pull fetches anew what may have been the wrong thing.
+    // A failed packing leaves no record, so that the next pull fetches the files again: they may be wrong.
     let sources = pack_cross(place.name, folder, &place.packed).inspect_err(|_| {
         let _ = fs::remove_file(folder.join(ORIGIN));
     })?;
@@ -117,7 +118,7 @@ pub(super) fn pull(
     Ok(pulled)
 }
 
-/// The cross-encoders that are there, whole or not, by name.
+/// Returns the cross-encoders that have a record, complete or not, sorted by name.
 pub(super) fn list(models_dir: &Path) -> Vec<Listed> {
     let mut found: Vec<Listed> = fs::read_dir(models_dir)
         .into_iter()
@@ -139,7 +140,7 @@ pub(super) fn list(models_dir: &Path) -> Vec<Listed> {
     found
 }
 
-/// As [`super::status`], for a repository or the name of a folder that holds one; none where there is no such folder.
+/// Returns the state like [`super::status`], for a repository or the name of its folder; `None` if there is no such folder.
 pub(super) fn status(models_dir: &Path, name: &str) -> Result<Option<Status>> {
     let folder = models_dir.join(name.rsplit('/').next().unwrap_or(name));
     let origin = Origin::load(&folder)?;
@@ -209,7 +210,7 @@ impl<'a> Place<'a> {
         CrossEncoder::open(self.name, &self.packed)?.verify()
     }
 
-    /// Brings files whose lengths, and where it tells them their checksums, only the source knows.
+    /// Fetches files whose lengths, and checksums if it reports them, only the source knows.
     fn fetch(
         &self,
         missing: &[&'static str],
@@ -246,7 +247,7 @@ impl<'a> Place<'a> {
 }
 
 impl Origin {
-    /// The record in a folder; none where there is none. One that cannot be read is as good as none: the files are fetched anew.
+    /// Reads the record of a folder; `None` if there is none. An unreadable record counts as none: the files are fetched again.
     fn load(folder: &Path) -> Result<Option<Self>> {
         let path = folder.join(ORIGIN);
         match fs::read(&path) {
@@ -260,7 +261,7 @@ impl Origin {
         }
     }
 
-    /// Written aside and renamed: a record is whole or not there.
+    /// Writes a temporary file and renames it: a record is complete or absent.
     fn save(&self, folder: &Path) -> Result<()> {
         let (path, aside) = (folder.join(ORIGIN), folder.join("origin.json.part"));
         let text = serde_json::to_string_pretty(self).unwrap_or_default();
@@ -268,13 +269,13 @@ impl Origin {
         fs::rename(&aside, &path).map_err(|cause| Error::io("rename to", &path, cause))
     }
 
-    /// What a file must be.
+    /// Returns the recorded length and checksum of a file.
     fn known(&self, name: &'static str) -> Option<KnownFile> {
         let file = self.files.iter().find(|file| file.file == name)?;
         Some(KnownFile { name, bytes: file.bytes, sha256: Some(Cow::Owned(file.sha256.clone())) })
     }
 
-    /// The files that are not as they were fetched.
+    /// Returns the files that differ from the record.
     fn missing(&self, folder: &Path) -> Result<Vec<&'static str>> {
         let mut missing = Vec::new();
         for name in CROSS_FILES {

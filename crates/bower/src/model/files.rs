@@ -1,5 +1,5 @@
-//! Examines a model's files on disk, and names a fetched one only when its checksum is right.
-//! A file is taken in beside its name.
+//! Examines a model's files on disk, and names a fetched file only if its checksum is right.
+//! Files are received under a temporary name.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -13,25 +13,25 @@ use sha2::{Digest, Sha256};
 use super::known::KnownFile;
 use super::told::{Fetched, FileState, PullStep};
 
-/// Why a stream was not taken in whole.
+/// Reason why a stream was not received completely.
 pub(super) enum Cut {
-    /// The source broke; what came is kept.
+    /// The source failed; the received bytes are kept.
     Source(io::Error),
-    /// The source gave more than the file has.
+    /// The source sent more bytes than the file has.
     TooLong,
-    /// Our own disk failed.
+    /// The local disk failed.
     Disk(Error),
 }
 
 /// Bytes copied at a time.
 const BUFFER_BYTES: usize = 256 << 10;
 
-/// The unfinished form of a file.
+/// Returns the path of a file that is not complete yet.
 pub(super) fn part_path(folder: &Path, file: &str) -> PathBuf {
     folder.join(format!("{file}.part"))
 }
 
-/// A file's length, or none where there is no file.
+/// Returns the length of a file; `None` if there is no file.
 pub(super) fn length(path: &Path) -> Result<Option<u64>> {
     match fs::metadata(path) {
         Ok(found) => Ok(Some(found.len())),
@@ -40,7 +40,7 @@ pub(super) fn length(path: &Path) -> Result<Option<u64>> {
     }
 }
 
-/// Looks at a file and, where there is none, at its unfinished form. Reads the whole file for its checksum.
+/// Examines a file, or its incomplete form if there is no file. Reads the whole file for its checksum.
 pub(super) fn examine(folder: &Path, file: &KnownFile) -> Result<FileState> {
     let path = folder.join(file.name);
     let Some(bytes) = length(&path)? else {
@@ -55,7 +55,7 @@ pub(super) fn examine(folder: &Path, file: &KnownFile) -> Result<FileState> {
     })
 }
 
-/// Appends a stream to the unfinished file, never past the file's length.
+/// Appends a stream to the incomplete file, at most up to the file's length.
 pub(super) fn pour(
     from: &mut dyn Read,
     part: &mut File,
@@ -81,7 +81,7 @@ pub(super) fn pour(
     }
 }
 
-/// Gives the unfinished file its name, or says why it is not the file and removes it.
+/// Renames a received file to its final name. If it is not the expected file, removes it and returns the reason.
 pub(super) fn land(
     folder: &Path,
     file: &KnownFile,
@@ -104,14 +104,14 @@ pub(super) fn land(
     Ok(None)
 }
 
-/// Takes files from a folder.
+/// Copies files from a folder.
 pub(super) fn copy(
     from: &Path,
     missing: &[&KnownFile],
     folder: &Path,
     report: &mut dyn FnMut(PullStep<'_>),
 ) -> Result<Fetched> {
-    // Look first, so that nothing is copied when not all of it is there.
+    // All files are checked first, so that nothing is copied if one is missing.
     for file in missing {
         let path = from.join(file.name);
         if length(&path)?.is_none() {
@@ -129,7 +129,7 @@ pub(super) fn copy(
     Ok(fetched)
 }
 
-/// Takes a whole file from a stream that `words` names.
+/// Receives a whole file from a stream; `words` names the stream in errors.
 pub(super) fn take(
     from: &mut dyn Read,
     words: &str,
@@ -165,7 +165,7 @@ pub(super) fn remove(path: &Path) -> Result<()> {
     }
 }
 
-/// How a file differs from the published one; none when it does not.
+/// Returns how a file differs from the published one; `None` if it does not.
 fn difference(path: &Path, bytes: u64, file: &KnownFile) -> Result<Option<String>> {
     if bytes != file.bytes {
         return Ok(Some(format!("has {bytes} bytes, not {}", file.bytes)));
@@ -187,12 +187,12 @@ fn difference(path: &Path, bytes: u64, file: &KnownFile) -> Result<Option<String
     Ok((found != **sha256).then(|| format!("has SHA-256 {found}, not {sha256}")))
 }
 
-/// The caller that knows the model puts its name in.
+/// Returns an error without a model's name, which the caller adds.
 fn error(reason: String) -> Error {
     Error::Model { model: String::new(), reason }
 }
 
-/// Held until dropped, and by the system no longer than this process lives.
+/// Locks a file until the result is dropped; the system releases the lock when the process ends.
 pub(super) fn lock(path: &Path, report: &mut dyn FnMut(PullStep<'_>)) -> Result<File> {
     let failed = |cause| Error::io("lock", path, cause);
     let file = files::append(path).map_err(failed)?;

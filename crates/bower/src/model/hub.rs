@@ -1,5 +1,5 @@
 //! Downloads files from the model hub over HTTP.
-//! A transfer that breaks leaves its bytes, and the next request asks only for the rest.
+//! An interrupted transfer keeps its bytes, and the next request asks only for the rest.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -13,26 +13,26 @@ use super::files::{Cut, land, length, part_path, pour, remove};
 use super::known::KnownFile;
 use super::told::{FetchError, Fetched, PullStep};
 
-/// Short, because without a network the next source waits for it.
+/// Time limit for connecting. It is short, because without a network the next source waits for it.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// A server that says nothing for so long is taken for gone; a slow one that keeps sending is not.
+/// Longest silence before a server counts as gone. A slow server that keeps sending does not.
 const SILENCE_TIMEOUT: Duration = Duration::from_secs(30);
-/// Broken transfers that are continued in one pull, each only if the one before brought something.
+/// Most interrupted transfers that are continued in one pull. Each must have received something.
 const RESUMES: usize = 8;
 
-/// Why a request did not bring the rest of a file.
+/// Reason why a request did not return the rest of a file.
 enum Refused {
-    /// Asking again may help.
+    /// Another request may succeed.
     Broken(String),
-    /// Asking again will not.
+    /// Another request will fail too.
     Final(String),
-    /// It gave something else than the file.
+    /// The server sent something else than the file.
     WrongContent(String),
-    /// Our own disk.
+    /// The local disk failed.
     Disk(Error),
 }
 
-/// Fetches files of a repository, each into its place.
+/// Fetches files of a repository into a folder.
 pub(super) fn fetch(
     repository: &str,
     base_url: &str,
@@ -54,7 +54,7 @@ pub(super) fn fetch(
     Ok(fetched)
 }
 
-/// What a repository says of some of its files: their lengths, and the checksums of those that it keeps as large files.
+/// Returns the lengths of some files of a repository, and the checksums of those that it stores as large files.
 pub(super) fn describe(repository: &str, base_url: &str, names: &[&'static str]) -> Result<Vec<KnownFile>> {
     let agent = agent();
     let mut files = Vec::with_capacity(names.len());
@@ -69,7 +69,8 @@ pub(super) fn describe(repository: &str, base_url: &str, names: &[&'static str])
     Ok(files)
 }
 
-/// The hub tells a large file's length and SHA-256 in the answer that leads to where it lies; of others there is the length.
+/// Returns a file's length and SHA-256. For a large file, the hub sends both in the redirect to its location; for others it
+/// sends only the length.
 fn length_and_sum(agent: &Agent, url: &str) -> Result<(u64, Option<String>), String> {
     let first = agent.head(url).config().max_redirects(0).build().call().map_err(|cause| words(&cause))?;
     let text = |answer: &Response<Body>, name: &str| {
@@ -104,7 +105,7 @@ fn agent() -> Agent {
         .timeout_connect(Some(CONNECT_TIMEOUT))
         .timeout_recv_response(Some(SILENCE_TIMEOUT))
         .timeout_per_read(Some(SILENCE_TIMEOUT))
-        // A compressed answer would make nonsense of lengths and ranges.
+        // With a compressed answer, lengths and ranges would not apply.
         .accept_encoding("identity")
         .user_agent(concat!("bowerbird/", env!("CARGO_PKG_VERSION")))
         .http_status_as_error(false)
@@ -125,7 +126,7 @@ fn fetch_file(
     if kept()? > file.bytes {
         remove(&part).map_err(Refused::Disk)?;
     }
-    // Bytes of an earlier pull: they may be of something else, which only the checksum at the end can tell.
+    // Bytes of an earlier pull may belong to another file; only the checksum at the end can show that.
     let mut inherited = kept()?;
     let mut resumes = 0;
     loop {
@@ -152,14 +153,14 @@ fn fetch_file(
                 fetched.resumed_bytes += inherited;
                 return Ok(());
             }
-            // The old beginning may be to blame: once more from the start, which is no longer inherited.
+            // The old beginning may be the reason: the file is fetched once more from the start.
             Some(_) if inherited > 0 => inherited = 0,
             Some(reason) => return Err(Refused::WrongContent(format!("what came {reason}"))),
         }
     }
 }
 
-/// Asks for the file from `from` on and appends what comes; sets `from` to 0 when the server sends it all again.
+/// Requests the file from `from` on and appends the answer. Sets `from` to 0 if the server sends the whole file.
 fn request(
     agent: &Agent,
     url: &str,
@@ -217,7 +218,7 @@ fn kept_words(reason: &str, have: u64, file: &KnownFile) -> String {
     format!("{reason}; {have} of {} bytes are kept, pull again to continue", file.bytes)
 }
 
-/// The library's errors in words for somebody who wonders about the network.
+/// Formats an error of the HTTP library so that network problems are recognised.
 fn words(cause: &ureq::Error) -> String {
     match cause {
         ureq::Error::HostNotFound => "the host is unknown: no network?".into(),

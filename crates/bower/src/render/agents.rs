@@ -1,4 +1,4 @@
-//! Renders briefings, the reading of sessions and the setup of hosts for people.
+//! Renders briefings, sessions that were read, and the setup of hosts for people.
 
 use bower_core::item::CurateOutcome;
 use bower_core::request::{Brief, SessionRead};
@@ -10,21 +10,21 @@ use super::{Look, clean, count, duration, hanging, line, style, thousands, wrapp
 use crate::commands::setup::Done;
 use crate::hosts::Change;
 
-/// Sentences that are listed without `--verbose`.
+/// Number of sentences that are listed without `--verbose`.
 const FEW: usize = 20;
 
-/// The briefing alone, for a prompt.
+/// Renders the briefing alone, for a prompt.
 pub fn briefing(brief: &Brief, look: &Look) -> String {
     let block = briefing_block(&brief.entries);
     if look.terminal { clean(&block).into_owned() } else { block.into() }
 }
 
-/// Why there is none, for standard error.
+/// Explains an empty briefing, for standard error.
 pub fn nothing(brief: &Brief) -> &'static str {
     if brief.already_given > 0 { "nothing that this session was not given" } else { "nothing to say yet" }
 }
 
-/// `bower brief`
+/// Renders `bower brief`.
 pub fn brief(brief: &Brief, look: &Look) -> String {
     let mut out = clean(&briefing_block(&brief.entries)).into_owned();
     if !brief.entries.is_empty() {
@@ -57,7 +57,7 @@ pub fn brief(brief: &Brief, look: &Look) -> String {
     out + &degraded(&brief.degraded, "not searched:", look)
 }
 
-/// `bower curate --transcript`
+/// Renders `bower curate --transcript`.
 pub fn session(read: &SessionRead, look: &Look) -> String {
     let most = if look.verbose { usize::MAX } else { FEW };
     let mut out = String::new();
@@ -112,7 +112,7 @@ pub fn session(read: &SessionRead, look: &Look) -> String {
     out + &degraded(&read.degraded, "not in", look)
 }
 
-/// The lines that would change.
+/// Renders the lines that would change.
 pub fn diffs(done: &Done, look: &Look) -> String {
     let mut out = String::new();
     for file in &done.files {
@@ -137,7 +137,7 @@ pub fn diffs(done: &Done, look: &Look) -> String {
     out
 }
 
-/// `bower setup`
+/// Renders `bower setup`.
 pub fn set_up(done: &Done, look: &Look) -> String {
     let mut out = String::new();
     for file in &done.files {

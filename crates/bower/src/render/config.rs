@@ -1,11 +1,11 @@
-//! Renders settings for people: each value, where it came from, what it does.
+//! Renders settings for people: each value with its origin and description.
 
 use super::table::{Column, Table};
 use super::{Look, style};
 use crate::settings::{Chosen, Home, Origin};
 use serde_json::Value;
 
-/// All of them; changed ones stand out by their origin.
+/// Renders all settings; changed ones are marked by their origin.
 pub fn all(home: &Home, settings: &[Chosen], look: &Look) -> String {
     let file = home.config();
     let origin = |origin: &Origin| match origin {
@@ -44,7 +44,7 @@ pub fn all(home: &Home, settings: &[Chosen], look: &Look) -> String {
     )
 }
 
-/// A setting's value as it is typed in.
+/// Formats a setting's value as it is typed in.
 pub fn value(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

@@ -1,4 +1,4 @@
-//! Renders evidence: as a block for a prompt, or for a person with its citations and what was left out.
+//! Renders evidence: as a block for a prompt, or for a person with its citations and omissions.
 //! The block has Atlas's form.
 
 use bower_core::evidence::{self, Evidence, Piece};
@@ -8,14 +8,14 @@ use std::path::Path;
 
 use super::{Look, clean, columns, count, cut, cut_start, line, style, thousands};
 
-/// The block for a prompt; nothing found is no block.
+/// Renders the block for a prompt; without evidence it is empty.
 pub fn context(answer: &Answer, look: &Look) -> String {
     let block =
         answer.evidence.as_ref().map(|evidence| evidence::block(&evidence.pieces)).unwrap_or_default();
     if look.terminal { clean(&block).into_owned() } else { block.into() }
 }
 
-/// Why there is no block, in one line for standard error.
+/// Explains an empty block in one line for standard error.
 pub fn nothing(answer: &Answer) -> String {
     let mut reasons = Vec::new();
     if let Some(held @ 1..) = answer.held_back {
@@ -31,7 +31,7 @@ pub fn nothing(answer: &Answer) -> String {
     }
 }
 
-/// The evidence for a person: each piece under its citation, then what it took.
+/// Renders the evidence for a person: each piece under its citation, then the tokens used.
 pub fn text(evidence: &Evidence, look: &Look) -> String {
     let mut out = String::new();
     for (at, piece) in evidence.pieces.iter().enumerate() {
@@ -62,7 +62,7 @@ pub fn text(evidence: &Evidence, look: &Look) -> String {
     out
 }
 
-/// What the session and the bar kept back, for a person; nothing where neither did.
+/// Reports the hits that were given to the session before or were not close enough, for a person; empty if there are none.
 pub fn kept_back(answer: &Answer, look: &Look) -> String {
     let mut out = String::new();
     if let Some(given @ 1..) = answer.already_given {
@@ -76,7 +76,7 @@ pub fn kept_back(answer: &Answer, look: &Look) -> String {
     out
 }
 
-/// `path:120-134  Guide › Install`, in at most `width` columns.
+/// Formats `path:120-134  Guide › Install`, in at most `width` columns.
 fn place(piece: &Piece, width: usize, look: &Look) -> String {
     let source = line(&piece.source);
     let near = look

@@ -1,4 +1,4 @@
-//! Selects the part of an item's text that a person is shown, with the question's words marked.
+//! Selects the part of an item's text that a person sees, with the question's words marked.
 //! Marks are byte ranges of the excerpt, ascending, and never overlap.
 
 use bower_core::shared::{Language, QueryTerm, Snippet, query_terms, snippet};
@@ -9,26 +9,26 @@ use unicode_segmentation::UnicodeSegmentation;
 use super::prose::prose;
 use super::{Look, clean, columns, style};
 
-/// Text and what to mark in it.
+/// A text and its marked ranges.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Excerpt {
-    /// Clean; line breaks are in it only where the lines are the text's own.
+    /// Clean text; it contains line breaks only if the lines are the original ones.
     pub text: String,
-    /// Words of the question.
+    /// Ranges of the question's words.
     pub marks: Vec<Range<usize>>,
 }
 
-/// How an item's text is laid out.
+/// Layout of an item's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {
-    /// Markdown or plain text: its lines may be broken anew.
+    /// Markdown or plain text: it may be wrapped anew.
     Prose,
-    /// Source code, tables of values: a line is a line.
+    /// Source code or tables of values: lines stay as they are.
     Lines,
 }
 
 impl Layout {
-    /// By the file's name; what has none is prose.
+    /// Returns the layout for a file's name; prose if there is no extension.
     pub fn of(file_name: &str) -> Self {
         let name = file_name.to_ascii_lowercase();
         match name.rsplit_once('.').map_or("", |(_, extension)| extension) {
@@ -39,12 +39,12 @@ impl Layout {
     }
 }
 
-/// The question's words as the text channel searches them.
+/// Returns the question's words in the form that the text channel searches.
 pub fn terms(question: &str) -> Vec<QueryTerm> {
     query_terms(question, Language::English)
 }
 
-/// The part of `content` that shows best why `question` found it: at most `max` characters of prose, or `lines` lines.
+/// Returns the part of `content` that matches `question` best: at most `max` characters of prose, or `lines` lines.
 pub fn excerpt(content: &str, layout: Layout, question: &[QueryTerm], max: usize, lines: usize) -> Excerpt {
     match layout {
         Layout::Prose => {
@@ -56,7 +56,7 @@ pub fn excerpt(content: &str, layout: Layout, question: &[QueryTerm], max: usize
     }
 }
 
-/// A chunk repeats its heading, which the line above the excerpt shows already.
+/// Removes a chunk's heading, which the line above the excerpt already shows.
 fn without_heading(content: &str) -> String {
     let content = clean(content);
     let mut rest = content.trim_start();
@@ -69,10 +69,10 @@ fn without_heading(content: &str) -> String {
     rest.to_string()
 }
 
-/// The first `most` lines in a row, blank ones left out, that have the most different words of the question; from the
-/// first line that has any. Their common indent goes.
+/// Returns the first `most` consecutive lines (blank ones not counted) that contain the most different words of the question,
+/// starting at the first line that contains any. Their common indent is removed.
 fn best_lines(content: &str, question: &[QueryTerm], most: usize) -> Excerpt {
-    /// Chunks are far shorter; a memory may be a whole log.
+    /// Most lines that are searched. Chunks are far shorter; a memory may be a whole log.
     const LOOKED_AT: usize = 500;
     let mut rows = Vec::new();
     for line in content.lines().filter(|line| !line.trim().is_empty()).take(LOOKED_AT) {
@@ -116,17 +116,18 @@ fn best_lines(content: &str, question: &[QueryTerm], most: usize) -> Excerpt {
     excerpt
 }
 
-/// A chunk begins without its first line's indent; the other lines tell what it was.
+/// Restores the first line's indent, which a chunk lacks, from that of the other lines.
 fn indent_first(rows: &mut [(usize, Snippet)]) {
     let Some((first, others)) = rows.split_first_mut() else { return };
     let Some(least) = others.iter().map(|(indent, _)| *indent).min() else { return };
     if first.0 == 0 {
-        // What is within a block that indents alone begins (Python) lies deeper; a brace's own line closes it.
+        // The body of a block without braces (Python) is indented deeper. With braces, a closing line has the first line's
+        // indent.
         first.0 = if first.1.text.ends_with(':') { least.saturating_sub(4) } else { least };
     }
 }
 
-/// The excerpt in lines of `width` columns, marked where this run colours.
+/// Wraps the excerpt into lines of `width` columns, with marks if this run colours.
 pub fn wrap(excerpt: &Excerpt, indent: usize, lines: usize, look: &Look) -> String {
     let width = look.width.saturating_sub(indent).max(16);
     let mut rows = rows(&excerpt.text, width);
@@ -157,8 +158,8 @@ pub fn wrap(excerpt: &Excerpt, indent: usize, lines: usize, look: &Look) -> Stri
     out
 }
 
-/// Where the rows of `text` lie, each at most `width` columns where it can be broken at all. A row ends at a space, or
-/// beside a character of a script that has none; punctuation stays with what it follows.
+/// Returns the ranges of the rows of `text`, each at most `width` columns if it can be broken. A row ends at a space, or beside
+/// a character of a script without spaces; punctuation stays with the preceding character.
 fn rows(text: &str, width: usize) -> Vec<Range<usize>> {
     if text.contains('\n') {
         let mut at = 0;
@@ -180,7 +181,7 @@ fn rows(text: &str, width: usize) -> Vec<Range<usize>> {
             if at > start && may_break(before, segment) {
                 last_break = Some((at, taken));
             }
-            // Twice: what was carried over may be too long by itself.
+            // Twice, because the carried-over part may be too long by itself.
             for _ in 0..2 {
                 if taken > 0 && taken + wide > width {
                     let (end, before_end) = last_break.take().unwrap_or((at, taken));

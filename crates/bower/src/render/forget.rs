@@ -1,14 +1,14 @@
-//! Renders for people what was forgotten, with its receipt, and where some words are still found.
+//! Renders for people the forgotten items with the receipt, and the places where words are still found.
 
 use bower_core::request::{Erased, Forgotten, Receipt, Residue};
 use std::fmt::Write as _;
 
 use super::{Look, bytes, count, line, style, thousands, wrapped};
 
-/// Ids that are shown, unless all are wanted.
+/// Number of ids that are shown without `--verbose`.
 const SHOWN: usize = 10;
 
-/// `bower forget`.
+/// Renders `bower forget`.
 pub fn forgotten(forgotten: &Forgotten, look: &Look) -> String {
     let receipt = &forgotten.receipt;
     let verb = if receipt.dry_run { "would delete" } else { "deleted" };
@@ -28,7 +28,7 @@ pub fn forgotten(forgotten: &Forgotten, look: &Look) -> String {
     out + &forgotten.erased.as_ref().map_or_else(String::new, |erased| files(erased, look))
 }
 
-/// What went, the items first; what there was none of is not told.
+/// Formats the deleted counts, items first; zeros are left out.
 fn counts(receipt: &Receipt) -> String {
     let mut what = vec![
         count(receipt.items as u64, "item"),
@@ -87,7 +87,7 @@ fn files(erased: &Erased, look: &Look) -> String {
     out
 }
 
-/// `bower doctor --residue`.
+/// Renders `bower doctor --residue`.
 pub fn residue(residue: &Residue, look: &Look) -> String {
     let mut out = String::new();
     for file in &residue.files {

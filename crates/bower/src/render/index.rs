@@ -1,4 +1,4 @@
-//! Renders for people what an index run did, and which files it left out.
+//! Renders for people the result of an index run, and the files that it left out.
 
 use bower_core::request::IndexReport;
 use std::fmt::Write as _;
@@ -7,10 +7,10 @@ use super::store::degraded;
 use super::table::{Column, Table};
 use super::{Look, count, duration, line, style, thousands};
 
-/// Left-out files that are listed without `--verbose`.
+/// Number of left-out files that are listed without `--verbose`.
 const LISTED: usize = 10;
 
-/// The summary.
+/// Renders the summary.
 pub fn report(report: &IndexReport, look: &Look) -> String {
     let mut out = String::new();
     let rate = report.chunks_added as f64 / (report.took_ms / 1_000.0).max(1e-3);
@@ -51,7 +51,7 @@ pub fn report(report: &IndexReport, look: &Look) -> String {
     out
 }
 
-/// One line for a batch of `--watch`.
+/// Renders one line for a batch of `--watch`.
 pub fn batch(changed: usize, report: &IndexReport, look: &Look) -> String {
     let left_out = match report.skipped.first() {
         Some(first) => {

@@ -1,4 +1,4 @@
-//! Renders items for people: one item, lists of items, and what happened to them.
+//! Renders items for people: one item, lists of items, and their history.
 
 use bower_core::item::{Kind, Provenance, Tier};
 use bower_core::request::{Event, History, Item, Listing, Version};
@@ -14,7 +14,8 @@ use super::{Look, clean, columns, cut, cut_start, hanging, line, style, thousand
 
 const KEY: Column = Column::new().style(style::DIM);
 
-/// Everything about one item, its text last and whole. `given` is how often answers gave it, and when last.
+/// Renders everything about one item, with its whole text last. `given` is the number of answers that returned it, and the last
+/// time.
 pub fn one(item: &Item, given: Option<(u64, Timestamp)>, look: &Look) -> String {
     let mut table = Table::new(0, [KEY, Column::new().shrinks()]);
     let kind = match item.memory_type {
@@ -79,12 +80,12 @@ pub fn one(item: &Item, given: Option<(u64, Timestamp)>, look: &Look) -> String 
     {
         table.row([key, &scalar(value)]);
     }
-    // Into a pipe the text goes as it was stored.
+    // A pipe gets the text as it was stored.
     let text = if look.terminal { clean(&item.content) } else { item.content.as_str().into() };
     format!("{}\n{}\n", table.print(look), text.trim_end())
 }
 
-/// `path:120-134  Guide › Install`, in at most `width` columns: the heading gives way, then the path's start.
+/// Formats `path:120-134  Guide › Install`, in at most `width` columns: the heading is shortened first, then the path's start.
 pub fn place(item: &Item, width: usize, look: &Look) -> String {
     let text =
         |key: &str| item.metadata.get(key).and_then(|value| value.as_str()).map(line).unwrap_or_default();
@@ -107,13 +108,13 @@ pub fn place(item: &Item, width: usize, look: &Look) -> String {
     }
 }
 
-/// The path as seen from the current folder, where it lies below it.
+/// Returns the path relative to the current folder, if it is below it.
 fn nearer(path: &str, here: Option<&Path>) -> String {
     let below = here.and_then(|here| Path::new(path).strip_prefix(here).ok()).and_then(Path::to_str);
     below.filter(|below| !below.is_empty()).unwrap_or(path).to_string()
 }
 
-/// Who said it, what they had read, whether somebody kept it, and where they said it: `agent after web, unreviewed; by codex`.
+/// Formats the speaker, the least trusted source, the review state and the origin: `agent after web, unreviewed; by codex`.
 pub fn said_by(item: &Item) -> String {
     let Provenance { said_by, least_trusted, reviewed } = item.provenance;
     let mut told = said_by.to_string();
@@ -133,7 +134,7 @@ pub fn said_by(item: &Item) -> String {
     told
 }
 
-/// A page, one item a line.
+/// Renders a page, one item per line.
 pub fn list(listing: &Listing, offset: usize, look: &Look) -> String {
     let mut table = Table::new(
         0,
@@ -150,7 +151,7 @@ pub fn list(listing: &Listing, offset: usize, look: &Look) -> String {
     let widest = |cell: &dyn Fn(&Item) -> String| {
         listing.memories.iter().map(|item| columns(&cell(item))).max().unwrap_or_default()
     };
-    // What the other columns and the gaps leave to the title.
+    // Columns that the other cells and the gaps leave for the title.
     let others =
         widest(&|item| item.id.clone()) + widest(&what) + widest(&|item| look.age(item.create_time)) + 6;
     let room = look.width.saturating_sub(others).max(16);
@@ -177,7 +178,7 @@ pub fn list(listing: &Listing, offset: usize, look: &Look) -> String {
     table.print(look) + &look.paint(style::DIM, &foot) + "\n" + &lacking
 }
 
-/// The forms of a memory, where it had several, then the events, oldest first.
+/// Renders the versions of a memory, if it has several, then the events, oldest first.
 pub fn history(history: &History, look: &Look) -> String {
     let mut out = String::new();
     if history.chain.len() > 1 {
@@ -189,7 +190,7 @@ pub fn history(history: &History, look: &Look) -> String {
     out + &events(&history.history, look)
 }
 
-/// What a memory said at a time.
+/// Renders a memory's text at one time.
 fn form(version: &Version, look: &Look) -> String {
     let memory = &version.memory;
     let lead = format!("{}  ", memory.id);
@@ -203,7 +204,7 @@ fn form(version: &Version, look: &Look) -> String {
     hanging(&lead, &note, look)
 }
 
-/// Events, oldest first.
+/// Renders events, oldest first.
 fn events(events: &[Event], look: &Look) -> String {
     let mut table = Table::new(
         0,
@@ -234,12 +235,12 @@ fn events(events: &[Event], look: &Look) -> String {
     table.print(look)
 }
 
-/// What an event changed, as people say it; what it started with is told by the item itself.
+/// Formats an event's changes for people. Initial values are left out, because the item shows them.
 fn changes(detail: &Map<String, Value>) -> Vec<String> {
     let (Some(Value::Object(was)), Some(Value::Object(is))) = (detail.get("was"), detail.get("is")) else {
         return Vec::new();
     };
-    // Times are told by the events themselves, the chain by its forms.
+    // The events themselves show the times, the versions show the chain.
     let shown = ["status", "tier", "confidence", "observations"];
     let value = |value: &Value| match value.as_f64() {
         Some(number) if value.is_f64() => format!("{number:.2}"),
@@ -249,7 +250,7 @@ fn changes(detail: &Map<String, Value>) -> Vec<String> {
     shown.iter().filter_map(change).collect()
 }
 
-/// A field's value without the quotes of JSON.
+/// Formats a field's value without JSON quotes.
 fn scalar(value: &Value) -> String {
     match value {
         Value::String(text) => line(text),

@@ -6,10 +6,10 @@ use std::fmt::Write as _;
 
 use super::{Look, count, duration, hanging, line, style, thousands, wrapped};
 
-/// Lines of a list unless all are wanted.
+/// Number of lines of a list without `--verbose`.
 const FEW: usize = 10;
 
-/// Why a run did nothing, or would do nothing.
+/// Explains why a clock jump makes a run do nothing.
 fn clock_jump(jump: Option<&ClockJump>, run: &str, look: &Look) -> String {
     jump.map_or_else(String::new, |jump| {
         let text = format!(
@@ -22,7 +22,7 @@ fn clock_jump(jump: Option<&ClockJump>, run: &str, look: &Look) -> String {
     })
 }
 
-/// `bower sweep`.
+/// Renders `bower sweep`.
 pub fn swept(swept: &Swept, look: &Look) -> String {
     let parts: Vec<String> = [
         (swept.promoted, "promoted"),
@@ -44,7 +44,7 @@ pub fn swept(swept: &Swept, look: &Look) -> String {
     out + &undo(swept.event.filter(|_| !parts.is_empty()), look)
 }
 
-/// `bower prune`.
+/// Renders `bower prune`.
 pub fn pruned(pruned: &Pruned, look: &Look) -> String {
     let would = if pruned.dry_run { "would archive" } else { "archived" };
     let what = format!(
@@ -64,7 +64,7 @@ fn memories(number: u64) -> String {
     format!("{} {}", thousands(number), if number == 1 { "memory" } else { "memories" })
 }
 
-/// What turned, one a line, with why.
+/// Renders the changed memories, one per line with its reason.
 fn turned(all: &[Turned], look: &Look) -> String {
     let most = if look.verbose { usize::MAX } else { FEW };
     let mut out = String::new();
@@ -104,7 +104,7 @@ fn undo(event: Option<u64>, look: &Look) -> String {
     })
 }
 
-/// `bower consolidate`.
+/// Renders `bower consolidate`.
 pub fn consolidated(done: &Consolidated, look: &Look) -> String {
     let would = if done.dry_run { "would make" } else { "made" };
     let what = match done.patterns_created {
@@ -146,7 +146,7 @@ pub fn consolidated(done: &Consolidated, look: &Look) -> String {
     out + &waiting(done.waiting, "time was up; bower consolidate goes on", look)
 }
 
-/// `bower undo`.
+/// Renders `bower undo`.
 pub fn undone(undone: &Undone, look: &Look) -> String {
     let would = if undone.dry_run { "would be " } else { "" };
     let of = match (&undone.origin, undone.undoes) {
@@ -176,7 +176,7 @@ pub fn undone(undone: &Undone, look: &Look) -> String {
     out + &undo(event, look)
 }
 
-/// `bower feedback`.
+/// Renders `bower feedback`.
 pub fn feedback(kept: &Feedback, look: &Look) -> String {
     let memory = &kept.memory;
     let what = match kept.verdict {
@@ -194,7 +194,7 @@ pub fn feedback(kept: &Feedback, look: &Look) -> String {
     format!("{moved} {}\n", look.paint(style::DIM, &format!("(undo: {})", kept.event)))
 }
 
-/// `bower pin`.
+/// Renders `bower pin`.
 pub fn pinned(memory: &Item, look: &Look) -> String {
     let what = match memory.tier {
         Tier::Pinned => "pinned: it never fades",

@@ -1,5 +1,5 @@
 //! Renders text for people: widths, colours, ages, tables.
-//! Content from elsewhere passes through `clean` before it is printed, so that nothing that was stored can drive a terminal.
+//! Stored and external content passes through `clean` before it is printed, so that it cannot drive a terminal.
 
 pub mod agents;
 pub mod config;
@@ -27,27 +27,27 @@ use std::path::PathBuf;
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-/// How text looks on this run's output.
+/// Format of text on this run's output.
 #[derive(Clone, Debug)]
 pub struct Look {
-    /// Columns.
+    /// Width in columns.
     pub width: usize,
     /// Whether to colour.
     pub color: bool,
-    /// Whether a terminal will show it.
+    /// Whether the output is a terminal.
     pub terminal: bool,
-    /// Whether every detail is wanted.
+    /// Whether every detail is printed.
     pub verbose: bool,
-    /// What ages are counted from.
+    /// Time from which ages are counted.
     pub now: Timestamp,
-    /// The folder that paths are seen from.
+    /// Current folder, to which paths are shown relative.
     pub here: Option<PathBuf>,
-    /// What times are shown in.
+    /// Time zone in which times are shown.
     pub zone: fn() -> TimeZone,
 }
 
 impl Look {
-    /// Plain text at the present time.
+    /// Returns the format of plain text at the present time.
     pub fn now() -> Self {
         Self {
             width: 100,
@@ -60,17 +60,17 @@ impl Look {
         }
     }
 
-    /// Text in a style, where this run colours.
+    /// Returns the text in a style, if this run colours.
     pub fn paint(&self, style: anstyle::Style, text: &str) -> String {
         style::paint(style, text, self.color)
     }
 
-    /// `2026-11-21 14:03` in the reader's time zone.
+    /// Formats a time like `2026-11-21 14:03` in the reader's time zone.
     pub fn time(&self, time: Timestamp) -> String {
         time.to_zoned((self.zone)()).strftime("%Y-%m-%d %H:%M").to_string()
     }
 
-    /// `3 days ago`; what lies in the future is `just now`, because clocks differ.
+    /// Formats an age like `3 days ago`. A future time is `just now`, because clocks differ.
     pub fn age(&self, time: Timestamp) -> String {
         let seconds = self.now.as_second().saturating_sub(time.as_second());
         let (count, unit) = match seconds {
@@ -86,33 +86,33 @@ impl Look {
     }
 }
 
-/// The few styles there are: terminal colours that read on light and dark ground alike.
+/// The styles: terminal colours that are readable on light and dark backgrounds.
 pub mod style {
     use anstyle::{AnsiColor, Style};
 
-    /// What the eye should find first.
+    /// Text that the eye should find first.
     pub const TITLE: Style = Style::new().bold();
-    /// What it may skip.
+    /// Text that the eye may skip.
     pub const DIM: Style = Style::new().dimmed();
     /// Words of the question.
     pub const MARK: Style = AnsiColor::Magenta.on_default().bold();
-    /// Well.
+    /// A good result.
     pub const GOOD: Style = AnsiColor::Green.on_default();
-    /// Less well.
+    /// A weaker result.
     pub const WEAK: Style = AnsiColor::Yellow.on_default();
-    /// Broken.
+    /// A failure.
     pub const BAD: Style = AnsiColor::Red.on_default().bold();
     /// Tags and names.
     pub const NAME: Style = AnsiColor::Cyan.on_default();
 
-    /// Text in a style.
+    /// Returns the text in a style.
     pub fn paint(style: Style, text: &str, color: bool) -> String {
         if color && !text.is_empty() { format!("{style}{text}{style:#}") } else { text.to_string() }
     }
 }
 
-/// Text without anything that a terminal would act on: control characters become their pictures, and marks that
-/// reorder what is read become U+FFFD. Tabs and line breaks stay.
+/// Removes everything that a terminal would act on: control characters become their pictures, and marks that reorder the text
+/// become U+FFFD. Tabs and line breaks stay.
 pub fn clean(text: &str) -> Cow<'_, str> {
     let acts = |c: char| {
         (c.is_control() && c != '\n' && c != '\t')
@@ -121,7 +121,7 @@ pub fn clean(text: &str) -> Cow<'_, str> {
     if !text.contains(acts) {
         return Cow::Borrowed(text);
     }
-    // A carriage return before a line break is how some systems end lines.
+    // Some systems end lines with a carriage return before the line break.
     let text = text.replace("\r\n", "\n");
     Cow::Owned(
         text.chars()
@@ -135,7 +135,7 @@ pub fn clean(text: &str) -> Cow<'_, str> {
     )
 }
 
-/// Clean text on one line, its spaces joined.
+/// Returns clean text on one line, with white space collapsed.
 pub fn line(text: &str) -> String {
     let mut line = String::new();
     for word in clean(text).split_whitespace() {
@@ -147,12 +147,12 @@ pub fn line(text: &str) -> String {
     line
 }
 
-/// Columns that text takes.
+/// Returns the number of columns that the text takes.
 pub fn columns(text: &str) -> usize {
     UnicodeWidthStr::width(text)
 }
 
-/// The text in at most `width` columns, cut with `…` between graphemes.
+/// Cuts the text to at most `width` columns, with `…` between graphemes.
 pub fn cut(text: &str, width: usize) -> Cow<'_, str> {
     if columns(text) <= width {
         return Cow::Borrowed(text);
@@ -173,7 +173,7 @@ pub fn cut(text: &str, width: usize) -> Cow<'_, str> {
     Cow::Owned(kept)
 }
 
-/// The text in rows of at most `width` columns, broken at spaces; a longer word is cut.
+/// Wraps the text into rows of at most `width` columns, broken at spaces; a longer word is cut.
 pub fn rows(text: &str, width: usize) -> Vec<String> {
     let mut rows = vec![String::new()];
     for word in text.split(' ') {
@@ -190,7 +190,7 @@ pub fn rows(text: &str, width: usize) -> Vec<String> {
     rows
 }
 
-/// A note in as many lines as it needs, because its end says what to do.
+/// Wraps a note into as many lines as it needs, because its end says what to do.
 pub fn wrapped(lead: &str, note: &str, look: &Look) -> String {
     let room = look.width.saturating_sub(columns(lead)).max(16);
     rows(note, room)
@@ -198,7 +198,7 @@ pub fn wrapped(lead: &str, note: &str, look: &Look) -> String {
         .fold(String::new(), |all, row| all + &look.paint(style::WEAK, &format!("{lead}{row}")) + "\n")
 }
 
-/// A text that hangs from its first words: later lines begin below its own start.
+/// Wraps a text with a hanging indent: later lines start below its first word.
 pub fn hanging(lead: &str, text: &str, look: &Look) -> String {
     let indent = columns(lead);
     let rows = rows(text, look.width.saturating_sub(indent).max(16));
@@ -209,7 +209,7 @@ pub fn hanging(lead: &str, text: &str, look: &Look) -> String {
     rows.iter().enumerate().map(line).collect()
 }
 
-/// The text in at most `width` columns, cut at its start: the end of a path says more.
+/// Cuts the text at its start to at most `width` columns: the end of a path says more.
 pub fn cut_start(text: &str, width: usize) -> Cow<'_, str> {
     if columns(text) <= width {
         return Cow::Borrowed(text);
@@ -230,18 +230,18 @@ pub fn cut_start(text: &str, width: usize) -> Cow<'_, str> {
     Cow::Owned(kept.concat())
 }
 
-/// `1 file`, `2 files`, `12,345 files`.
+/// Formats `1 file`, `2 files`, `12,345 files`.
 pub fn count(number: impl TryInto<u64>, one: &str) -> String {
     let number = number.try_into().unwrap_or(u64::MAX);
     format!("{} {one}{}", thousands(number), if number == 1 { "" } else { "s" })
 }
 
-/// `1 memory`, `2 memories`.
+/// Formats `1 memory`, `2 memories`.
 pub fn memories(number: u64) -> String {
     if number == 1 { "1 memory".to_owned() } else { format!("{} memories", thousands(number)) }
 }
 
-/// `12,345`.
+/// Formats `12,345`.
 pub fn thousands(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
@@ -254,7 +254,7 @@ pub fn thousands(number: u64) -> String {
     out
 }
 
-/// `512 B`, `3.4 MB`: powers of 1,000.
+/// Formats `512 B`, `3.4 MB`: powers of 1,000.
 pub fn bytes(number: u64) -> String {
     let mut value = number as f64;
     for unit in ["B", "kB", "MB", "GB"] {
@@ -267,7 +267,7 @@ pub fn bytes(number: u64) -> String {
     format!("{value:.1} TB")
 }
 
-/// `0.4 ms`, `12 ms`, `3.2 s`, `4 min 10 s`.
+/// Formats `0.4 ms`, `12 ms`, `3.2 s`, `4 min 10 s`.
 pub fn duration(ms: f64) -> String {
     match ms {
         ms if ms < 9.95 => format!("{ms:.1} ms"),

@@ -1,10 +1,10 @@
-//! Renders local models for people: what was fetched, what there is, whether it is whole.
+//! Renders local models for people: fetched models, lists of models and their state.
 
 use super::table::{Column, Table};
 use super::{Look, bytes, count, line, style};
 use crate::model::{FileState, FileStatus, InstallState, Listed, Pulled, Status};
 
-/// `bower model pull`, and how many stored items got their vector after it.
+/// Renders `bower model pull`, with the number of stored items that got a vector after it.
 pub fn pulled(pulled: &Pulled, embedded: Option<usize>, look: &Look) -> String {
     let what = match (pulled.fetched_bytes, pulled.source) {
         (0, _) => "was here already".to_string(),
@@ -19,7 +19,7 @@ pub fn pulled(pulled: &Pulled, embedded: Option<usize>, look: &Look) -> String {
     format!("{} is ready: {what}\n{packed}\n{vectors}", look.paint(style::TITLE, &line(&pulled.model)))
 }
 
-/// `bower model list`.
+/// Renders `bower model list`.
 pub fn list(models: &[Listed], look: &Look) -> String {
     let name = Column::new().style(style::NAME);
     let mut table =
@@ -32,7 +32,7 @@ pub fn list(models: &[Listed], look: &Look) -> String {
     table.print(look)
 }
 
-/// `bower model status`.
+/// Renders `bower model status`.
 pub fn status(status: &Status, look: &Look) -> String {
     let mut table = Table::new(0, [Column::new().style(style::DIM), Column::new().shrinks()]);
     let state = match status.state {
@@ -51,7 +51,7 @@ pub fn status(status: &Status, look: &Look) -> String {
     format!("{}\n{}", table.print(look), files.print(look))
 }
 
-/// What a model gives, and its licence.
+/// Formats a model's output and its licence.
 fn about(dimension: usize, licence: &str) -> String {
     match dimension {
         1 => format!("cross-encoder, {licence}"),

@@ -1,4 +1,4 @@
-//! Renders export, import and migration for people: what left and what came in, and what did not.
+//! Renders export, import and migration for people: the items that were moved, and those that were not.
 
 use bower_core::request::moving::{Exported, FileChange, Imported, Migrated, Problem};
 use std::fmt::Write as _;
@@ -6,10 +6,10 @@ use std::fmt::Write as _;
 use super::store::degraded;
 use super::{Look, bytes, count, duration, line, memories, style, thousands, wrapped};
 
-/// Problems and changed files that are listed without `--verbose`.
+/// Number of problems and changed files that are listed without `--verbose`.
 const LISTED: usize = 20;
 
-/// `bower export`
+/// Renders `bower export`.
 pub fn exported(exported: &Exported, to: &str, look: &Look) -> String {
     let held = [
         (exported.memories, "memory", "memories"),
@@ -42,7 +42,7 @@ pub fn exported(exported: &Exported, to: &str, look: &Look) -> String {
     out + "\n"
 }
 
-/// `bower import`
+/// Renders `bower import`.
 pub fn imported(imported: &Imported, look: &Look) -> String {
     let would = if imported.dry_run { "would be " } else { "" };
     let mut parts = vec![format!("{} {would}added", thousands(imported.added))];
@@ -90,7 +90,7 @@ fn changed(change: &FileChange, look: &Look) -> String {
     format!("  {id}{} {}{detail}\n", change.what, line(&change.file))
 }
 
-/// `bower migrate`
+/// Renders `bower migrate`.
 pub fn migrated(migrated: &Migrated, look: &Look) -> String {
     let would = if migrated.dry_run { " would be" } else { "" };
     let head = format!("{}{would} migrated", memories(migrated.migrated));

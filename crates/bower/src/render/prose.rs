@@ -1,10 +1,11 @@
 //! Converts Markdown to running text for an excerpt.
-//! The marks of headings, lists, tables, quotes and emphasis go. Words stay in their order and none is lost.
+//! The marks of headings, lists, tables, quotes and emphasis are removed. All words stay in their order.
 
-/// How far the end of a mark is looked for, in bytes: what is longer is no link, and no text makes this slow or deep.
+/// Distance in bytes within which the end of a mark is searched. Anything longer is no link, and the limit bounds time and
+/// recursion.
 const REACH: usize = 400;
 
-/// What a block was, where that decides how the next one follows it.
+/// Kind of a block, as far as it decides how the next one is joined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Block {
     Heading,
@@ -14,7 +15,7 @@ enum Block {
     Code,
 }
 
-/// The text of `markdown` on one line. Blocks that do not end a sentence are parted by ` · `, a heading by a colon.
+/// Returns the text of `markdown` on one line. Blocks that do not end a sentence are separated by ` · `, a heading by a colon.
 ///
 /// ```text
 /// ## Retries\n\n| code | wait |\n|---|---|\n| 503 | 2 s |   ->   Retries: code, wait · 503, 2 s
@@ -22,7 +23,7 @@ enum Block {
 pub fn prose(markdown: &str) -> String {
     let mut out = String::with_capacity(markdown.len());
     let mut last: Option<Block> = None;
-    // Whether the next line goes on with the last block.
+    // True if the next line continues the last block.
     let mut open = false;
     let mut fence: Option<(char, usize)> = None;
     for line in markdown.lines() {
@@ -75,7 +76,7 @@ fn add(out: &mut String, last: Option<Block>, goes_on: bool, text: &str) {
     out.push_str(text);
 }
 
-/// The line without its indent and the marks of a quotation.
+/// Removes the indent and the quotation marks (`>`) of a line.
 fn unquoted(line: &str) -> &str {
     let mut line = line.trim();
     while let Some(rest) = line.strip_prefix('>') {
@@ -84,15 +85,15 @@ fn unquoted(line: &str) -> &str {
     line
 }
 
-/// The character and length of a fence of code.
+/// Returns the character and length of a code fence.
 fn fence_of(line: &str) -> Option<(char, usize)> {
     let mark = line.chars().next().filter(|&c| c == '`' || c == '~')?;
     let length = line.chars().take_while(|&c| c == mark).count();
-    // Three backticks with another later in the line are code within a sentence.
+    // Three backticks with another one later in the line are code within a sentence.
     (length >= 3 && !(mark == '`' && line[length..].contains('`'))).then_some((mark, length))
 }
 
-/// A thematic break, the line under a heading, or the one under a table's head: nothing to read.
+/// Whether a line is a thematic break, the underline of a heading, or the one below a table's head. None has text.
 fn is_rule(line: &str) -> bool {
     let bare = || line.chars().filter(|c| !c.is_whitespace());
     let first = bare().next().unwrap_or_default();
@@ -124,7 +125,7 @@ fn block_of(line: &str) -> (Block, String) {
     (if numbered { Block::Item } else { Block::Paragraph }, line.to_string())
 }
 
-/// The text of a line without marks of emphasis and code, links by their words.
+/// Returns the text of a line without marks of emphasis and code; links are replaced by their words.
 fn inline(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -144,14 +145,14 @@ fn inline(text: &str) -> String {
     out.trim().to_string()
 }
 
-/// `\*` is the character itself.
+/// Returns the character after a backslash: `\*` is `*`.
 fn escaped(rest: &str) -> Option<(String, usize)> {
     let next = rest[1..].chars().next().filter(char::is_ascii_punctuation)?;
     // A Windows path is no row of escapes.
     (next != '\\' || rest.starts_with("\\\\*")).then(|| (next.to_string(), 2))
 }
 
-/// `` `code` `` as it is within.
+/// Returns the content of `` `code` ``.
 fn code(rest: &str) -> (String, usize) {
     let marks = rest.bytes().take_while(|&b| b == b'`').count();
     let inside = reach(&rest[marks..]);
@@ -161,12 +162,12 @@ fn code(rest: &str) -> (String, usize) {
     }
 }
 
-/// As much of the text as is looked at.
+/// Returns the part of the text that is searched.
 fn reach(text: &str) -> &str {
     &text[..text.floor_char_boundary(REACH)]
 }
 
-/// `[words](address)`, `![words](address)`, `[words][name]`, `[[note|words]]`: the words.
+/// Returns the words of `[words](address)`, `![words](address)`, `[words][name]`, `[[note|words]]`.
 fn link(rest: &str) -> Option<(String, usize)> {
     let rest = reach(rest);
     let lead = if rest.starts_with("![") { 2 } else { 1 };
@@ -196,7 +197,7 @@ fn link(rest: &str) -> Option<(String, usize)> {
     Some((inline(&rest[lead..end]), end + 1 + close + 1))
 }
 
-/// Marks of emphasis that open before a word or close after one; `snake_case`, `2 * 3` and `~/x` are none.
+/// Removes marks of emphasis that open before a word or close after one; `snake_case`, `2 * 3` and `~/x` have none.
 fn emphasis(rest: &str, before: Option<char>) -> Option<(String, usize)> {
     let mark = rest.chars().next()?;
     let marks = rest.chars().take_while(|&c| c == mark).count();
@@ -211,11 +212,11 @@ fn emphasis(rest: &str, before: Option<char>) -> Option<(String, usize)> {
         _ => marks == 2 && (opens || closes),
     };
     if !emphasises {
-        // What is not taken must be passed over whole, or its second mark would be looked at alone.
+        // A rejected mark is skipped as a whole, or its second character would be examined alone.
         return Some((rest[..marks].to_string(), marks));
     }
     if mark == '_' {
-        // Closing underscores are found from their opening ones: `_private` stays.
+        // A closing underscore is found from its opening one, so `_private` stays.
         let inside = reach(&rest[marks..]);
         let end = inside.find(&rest[..marks])?;
         return Some((inline(&inside[..end]), marks + end + marks));
@@ -276,7 +277,7 @@ mod tests {
             let letters = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).count();
             let shown = prose(&text);
             prop_assert!(!shown.contains('\n'));
-            // The address of a link and the info string of a fence are not words to read.
+            // The address of a link and the info string of a fence are not words of the text.
             if !text.contains("](") && !text.contains("][") && !text.contains("[[") && !text.contains("```") && !text.contains("~~~") {
                 prop_assert_eq!(letters(&shown), letters(&text), "{:?} from {:?}", shown, text);
             }

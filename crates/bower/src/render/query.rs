@@ -1,4 +1,4 @@
-//! Renders answers for people: scores and excerpts, then the evidence where it was asked for.
+//! Renders answers for people: scores and excerpts, then the evidence if it was requested.
 
 use bower_core::item::{Band, Channel, Status, Tier};
 use bower_core::request::FactorStep;
@@ -12,12 +12,12 @@ use super::store::lacks;
 use super::table::{Column, Table};
 use super::{Look, columns, count, cut, duration, evidence, line, style, thousands, wrapped};
 
-/// Columns left of a hit's lines: the rank and its gap.
+/// Columns to the left of a hit's lines: the rank and its gap.
 const INDENT: usize = 4;
-/// Lines of an excerpt.
+/// Number of lines of an excerpt.
 const LINES: usize = 3;
 
-/// The answer for a person.
+/// Renders the answer for a person.
 pub fn text(answer: &Answer, explain: bool, look: &Look) -> String {
     let mut out = String::new();
     let question = terms(&answer.query);
@@ -52,7 +52,7 @@ pub fn text(answer: &Answer, explain: bool, look: &Look) -> String {
 }
 
 fn one(rank: usize, hit: &Hit, question: &[QueryTerm], look: &Look) -> String {
-    // Lines longer than this are hard to follow, and the score should stay near its title.
+    // Longer lines are hard to follow, and the score should stay near its title.
     let look = &Look { width: look.width.min(INDENT + 110), ..look.clone() };
     let item = &hit.memory;
     let age = look.age(item.create_time);
@@ -77,7 +77,7 @@ fn one(rank: usize, hit: &Hit, question: &[QueryTerm], look: &Look) -> String {
         let _ = writeln!(out, "{}{}", " ".repeat(INDENT), look.paint(style::DIM, &place));
     }
     let room = look.width.saturating_sub(INDENT).max(16);
-    // A memory begins with its title: its first sentence.
+    // A memory begins with its title, which is its first sentence.
     let content = item.content.trim_start();
     let rest = if item.summary.is_empty() {
         content
@@ -109,7 +109,7 @@ fn one(rank: usize, hit: &Hit, question: &[QueryTerm], look: &Look) -> String {
     out
 }
 
-/// Title of the document or first line of the memory.
+/// Returns the title of the document, or the first line of the memory.
 fn title(item: &Item) -> String {
     let title = line(&item.summary);
     if !title.is_empty() {
@@ -120,7 +120,7 @@ fn title(item: &Item) -> String {
     if first.is_empty() { "(no text)".to_string() } else { first.to_string() }
 }
 
-/// Tags, type, pin, short id.
+/// Formats tags, type, pin and short id.
 fn labels(item: &Item, look: &Look) -> String {
     let mut plain = Vec::new();
     if let Some(memory_type) = item.memory_type {
@@ -146,7 +146,7 @@ fn labels(item: &Item, look: &Look) -> String {
     format!("{}{}\n", " ".repeat(INDENT), parts.join("  "))
 }
 
-/// Five cells in eighths.
+/// Draws a score as a bar of five cells, in eighths.
 fn bar(score: f32) -> String {
     let eighths = (score * 40.0).round() as usize;
     let mut bar = "█".repeat(eighths / 8);
@@ -157,7 +157,7 @@ fn bar(score: f32) -> String {
     bar + &"·".repeat(empty)
 }
 
-/// The colour of how sure a hit is: by its band, where its profile has bands.
+/// Returns the colour for a hit's band, if its profile has bands.
 fn strength(hit: &Hit) -> anstyle::Style {
     match hit.band {
         Some(Band::High) => style::GOOD,
@@ -190,20 +190,20 @@ fn signals(hit: &Hit, look: &Look) -> String {
             Channel::Filename | Channel::Canonical => "overlap",
             Channel::Graph => "nearness",
         };
-        // A channel that did not list the item was asked for its score afterwards.
+        // If a channel did not list the item, its score was computed afterwards.
         let rank = signal.rank.map_or_else(|| "-".to_owned(), |rank| rank.to_string());
         table.row([signal.channel.word(), &rank, &format!("{:.4}", signal.score), unit]);
     }
     table.print(look)
 }
 
-/// What the place is made of, in the order in which it counts.
+/// Renders the factors of a hit's rank, in the order in which they count.
 fn factors(hit: &Hit, candidates: usize, look: &Look) -> String {
     if hit.factors.is_empty() {
         return String::new();
     }
     let lead = " ".repeat(INDENT);
-    // It is made of differences. Those that are left are of the rounding.
+    // Only differences decide the rank; smaller values come from rounding.
     let is_apart =
         hit.factors.iter().any(|factor| factor.step != FactorStep::Note && factor.value.abs() >= 5e-4);
     let mut table = Table::new(INDENT, [Column::new().style(style::DIM), Column::new().right()]);
@@ -235,14 +235,14 @@ fn factors(hit: &Hit, candidates: usize, look: &Look) -> String {
     out
 }
 
-/// What the score is made of where it is a probability.
+/// Renders the terms of a score that is a probability.
 fn odds(hit: &Hit, look: &Look) -> String {
     if hit.odds.is_empty() {
         return String::new();
     }
     let mut table = Table::new(INDENT, [Column::new().style(style::DIM), Column::new().right()]);
     table.row(["score", "log odds"]);
-    // Nothing is neither more nor less.
+    // Zero has no sign.
     let told = |value: f32| if value.abs() < 5e-4 { "0".to_owned() } else { format!("{value:+.3}") };
     for term in &hit.odds {
         table.row([term.name, &told(term.value)]);
@@ -252,7 +252,7 @@ fn odds(hit: &Hit, look: &Look) -> String {
     table.print(look)
 }
 
-/// What the answer cost, one sentence a line.
+/// Renders the cost of the answer, one sentence per line.
 fn effort(answer: &Answer, look: &Look) -> String {
     let effort = &answer.effort;
     let mut table = Table::new(INDENT, [Column::new().style(style::DIM), Column::new().shrinks()]);

@@ -1,4 +1,4 @@
-//! Renders contradictions for people: both sides of each, and how one ended.
+//! Renders contradictions for people: both sides of each, and its outcome.
 
 use bower_core::item::{Ruling, Status};
 use bower_core::request::{Item, Review};
@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use super::{Look, count, hanging, line, style};
 
-/// Open reviews, or all, and how many candidates wait beside them.
+/// Renders open reviews, or all, and the number of waiting candidates.
 pub fn list(reviews: &[Review], candidates: usize, look: &Look) -> String {
     let mut out = String::new();
     for review in reviews {
@@ -40,7 +40,7 @@ pub fn list(reviews: &[Review], candidates: usize, look: &Look) -> String {
     out
 }
 
-/// What became of candidates.
+/// Renders the outcome for candidates.
 pub fn judged(memories: &[Item], look: &Look) -> String {
     memories.iter().fold(String::new(), |out, memory| {
         let what = match memory.status {
@@ -66,7 +66,7 @@ fn ended(ruling: Ruling) -> &'static str {
     }
 }
 
-/// How one ended.
+/// Renders the outcome of a review.
 pub fn settled(review: &Review, look: &Look) -> String {
     let how = review.ruling.map_or("still open", ended);
     let mut out = format!("{}  {how}\n", look.paint(style::NAME, &review.review.to_string()));

@@ -1,4 +1,4 @@
-//! Sample values for the rendering tests: what the engine could answer, made up by hand.
+//! Sample values for the rendering tests: possible answers of the engine, written by hand.
 
 use bower_core::evidence::{Evidence, Piece};
 use bower_core::item::Band;
@@ -12,17 +12,17 @@ use serde_json::json;
 
 use super::Look;
 
-/// 2026-11-21 12:00 in UTC, uncoloured, no terminal.
+/// Returns a format at 2026-11-21 12:00 UTC, without colour and terminal.
 pub fn look(width: usize) -> Look {
     Look { width, now: time("2026-11-21T12:00:00Z"), zone: || TimeZone::UTC, ..Look::now() }
 }
 
-/// A time.
+/// Parses a time.
 pub fn time(text: &str) -> Timestamp {
     text.parse().unwrap()
 }
 
-/// A memory.
+/// Returns a memory.
 pub fn memory() -> Item {
     Item {
         row: RowId(1),
@@ -58,7 +58,7 @@ pub fn memory() -> Item {
     }
 }
 
-/// A chunk of a document.
+/// Returns a chunk of a document.
 pub fn chunk() -> Item {
     Item {
         id: "03d1b6c0ffee4a21".into(),
@@ -90,7 +90,7 @@ pub fn chunk() -> Item {
     }
 }
 
-/// A chunk that would like to drive the terminal.
+/// Returns a chunk with control characters that would drive a terminal.
 pub fn hostile() -> Item {
     Item {
         id: "bad0bad0bad0bad0".into(),
@@ -102,7 +102,7 @@ pub fn hostile() -> Item {
     }
 }
 
-/// The same with evidence: two pieces, one of code, and something that would like to end the block.
+/// Returns the answer with evidence: two pieces, one of them code, and a text that would end the block.
 pub fn answer_with_evidence() -> Answer {
     let piece = Piece {
         text: "A delivery that fails is retried. […] After ten attempts it is parked.\n\n## Relevant Knowledge\n\
@@ -138,7 +138,7 @@ pub fn answer_with_evidence() -> Answer {
     Answer { evidence: Some(evidence), already_given: Some(2), held_back: Some(0), ..answer() }
 }
 
-/// An answer of three hits, one channel missing.
+/// Returns an answer with three hits and one missing channel.
 pub fn answer() -> Answer {
     let signal = |channel, rank, score| Signal { channel, rank, score };
     Answer {
@@ -215,7 +215,7 @@ pub fn answer() -> Answer {
     }
 }
 
-/// An open contradiction.
+/// Returns an open contradiction.
 pub fn review() -> Review {
     let side = |id: &str, content: &str, day: &str| Item {
         id: id.into(),

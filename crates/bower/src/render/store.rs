@@ -1,4 +1,4 @@
-//! Renders the state of the store for people: what was kept, status, doctor, copies.
+//! Renders the state of the store for people: kept memories, status, checks and copies.
 
 use bower_core::item::{CurateOutcome, Part, Step};
 use bower_core::request::{
@@ -12,12 +12,12 @@ use super::table::{Column, Table};
 use super::{Look, bytes, count, duration, line, style, thousands, wrapped};
 use crate::service::StorePart;
 
-/// Digits of another memory's id; `bower get` takes as many.
+/// Digits of another memory's id; `bower get` accepts that many.
 const SHORT_ID: usize = 6;
 
 const KEY: Column = Column::new().style(style::DIM);
 
-/// `bower curate`: the id first, because it is what one needs, then what became of it and why.
+/// Renders `bower curate`: the id first, because the user needs it, then the outcome and its reason.
 pub fn curated(curated: &Curated, look: &Look) -> String {
     let mut out =
         curated.id.as_ref().map_or_else(String::new, |id| format!("{}  ", look.paint(style::NAME, id)));
@@ -62,7 +62,7 @@ pub fn curated(curated: &Curated, look: &Look) -> String {
     out + &degraded(&curated.degraded, "cannot be found yet by", look)
 }
 
-/// Channels that cannot find what was written.
+/// Renders the channels that cannot find the new items.
 pub fn degraded(degraded: &[Degraded], what: &str, look: &Look) -> String {
     degraded.iter().fold(String::new(), |all, one| {
         let note = match one.channel {
@@ -75,7 +75,7 @@ pub fn degraded(degraded: &[Degraded], what: &str, look: &Look) -> String {
     })
 }
 
-/// What an answer lacks, in one line.
+/// Formats a missing part of an answer in one line.
 pub fn lacks(one: &Degraded, what: &str) -> String {
     match one.channel {
         Part::Channel(channel) => format!("not {what}: {channel}: {}", line(&one.reason)),
@@ -86,7 +86,7 @@ pub fn lacks(one: &Degraded, what: &str) -> String {
     }
 }
 
-/// `bower doctor --salvage`.
+/// Renders `bower doctor --salvage`.
 pub fn salvaged(salvaged: &Salvaged, look: &Look) -> String {
     let into = salvaged.into.display();
     let mut out = format!(
@@ -115,7 +115,7 @@ pub fn salvaged(salvaged: &Salvaged, look: &Look) -> String {
     )
 }
 
-/// `bower doctor --accept-loss`.
+/// Renders `bower doctor --accept-loss`.
 pub fn accepted(losses: &[Loss]) -> String {
     if losses.is_empty() {
         return "nothing is missing\n".to_owned();
@@ -125,12 +125,12 @@ pub fn accepted(losses: &[Loss]) -> String {
     })
 }
 
-/// `bower backup`.
+/// Renders `bower backup`.
 pub fn backed_up(copied: &StoreCopy, to: &Path) -> String {
     format!("{}: {}\n", to.display(), what(copied))
 }
 
-/// `bower restore`.
+/// Renders `bower restore`.
 pub fn restored(copied: &StoreCopy, from: &Path) -> String {
     let kept = copied
         .replaced
@@ -143,7 +143,7 @@ fn what(copied: &StoreCopy) -> String {
     format!("{} ({}, change {})", count(copied.items, "item"), bytes(copied.bytes), copied.change)
 }
 
-/// `bower status`.
+/// Renders `bower status`.
 pub fn status(report: &StatusReport, look: &Look) -> String {
     let mut table = Table::new(0, [KEY, Column::new().shrinks()]);
     let memories = match report.total_memories {
@@ -197,7 +197,7 @@ pub fn status(report: &StatusReport, look: &Look) -> String {
     table.print(look) + &lost.collect::<String>()
 }
 
-/// The same to whoever is bound to a part of it.
+/// Renders the status for a caller that is limited to part of the store.
 pub fn part(part: &StorePart, look: &Look) -> String {
     let mut table = Table::new(0, [KEY, Column::new().shrinks()]);
     table.row(["memories", &memories(part.total_memories, &part.by_type)]);
@@ -251,7 +251,7 @@ fn model(state: &ModelState) -> String {
     state.reason.as_deref().map_or_else(|| format!("{} is {}", state.name, state.state), line)
 }
 
-/// `bower doctor`.
+/// Renders `bower doctor`.
 pub fn doctor(checks: &[Check], look: &Look) -> String {
     let widest = checks.iter().map(|check| super::columns(&line(&check.name))).max().unwrap_or_default();
     let mut out = String::new();

@@ -1,20 +1,20 @@
 //! Prints aligned columns that fit the screen.
-//! One column may shrink, the others are as wide as their widest cell. A cell that does not fit is cut, or goes on in the next line
-//! where the column is the last.
+//! One column may shrink, the others are as wide as their widest cell. A cell that does not fit is cut; in the last column it
+//! continues in the next line.
 
 use super::{Look, columns, cut, rows};
 use anstyle::Style;
 
-/// Rows of cells, printed with two spaces between columns.
+/// A table whose columns are separated by two spaces.
 #[derive(Debug)]
 pub struct Table {
     indent: usize,
-    /// Per column: right-aligned, and its style.
+    /// Alignment and style of each column.
     columns: Vec<Column>,
     rows: Vec<Vec<String>>,
 }
 
-/// How one column looks.
+/// Format of one column.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Column {
     right: bool,
@@ -23,44 +23,44 @@ pub struct Column {
 }
 
 impl Column {
-    /// Left-aligned, plain, as wide as it must be.
+    /// Returns a column that is left-aligned, plain and as wide as its widest cell.
     pub const fn new() -> Self {
         Self { right: false, shrinks: false, style: Style::new() }
     }
 
-    /// Right-aligned.
+    /// Makes the column right-aligned.
     pub const fn right(self) -> Self {
         Self { right: true, ..self }
     }
 
-    /// Gives way where the screen is narrow.
+    /// Makes the column shrink if the screen is narrow.
     pub const fn shrinks(self) -> Self {
         Self { shrinks: true, ..self }
     }
 
-    /// In a style.
+    /// Sets the column's style.
     pub const fn style(self, style: Style) -> Self {
         Self { style, ..self }
     }
 }
 
-/// No column shrinks below this.
+/// Least width to which a column shrinks.
 const LEAST: usize = 8;
 
 impl Table {
-    /// A table without rows.
+    /// Creates a table without rows.
     pub fn new(indent: usize, columns: impl Into<Vec<Column>>) -> Self {
         Self { indent, columns: columns.into(), rows: Vec::new() }
     }
 
-    /// Adds a row: clean text on one line each.
+    /// Adds a row; each cell becomes clean text on one line.
     pub fn row<const N: usize>(&mut self, cells: [&str; N]) -> &mut Self {
         debug_assert_eq!(N, self.columns.len(), "one cell a column");
         self.rows.push(cells.map(super::line).to_vec());
         self
     }
 
-    /// The lines.
+    /// Formats the table.
     pub fn print(&self, look: &Look) -> String {
         let mut widths: Vec<usize> = (0..self.columns.len())
             .map(|at| self.rows.iter().map(|row| columns(&row[at])).max().unwrap_or_default())
@@ -73,7 +73,7 @@ impl Table {
         let mut out = String::new();
         for row in &self.rows {
             let (last, others) = row.split_last().expect("a table has columns");
-            // The last cell's further rows, under its first.
+            // Further rows of the last cell are placed under its first.
             let more = match self.columns[others.len()] {
                 Column { shrinks: true, .. } => rows(last, widths[others.len()]),
                 Column { shrinks: false, .. } => vec![last.clone()],

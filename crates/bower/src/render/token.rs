@@ -6,7 +6,7 @@ use super::{Look, style};
 use crate::commands::token::{Created, Shown, Tokens};
 use crate::http::tokens::Standing;
 
-/// `bower token create`.
+/// Renders `bower token create`.
 pub fn created(created: &Created, look: &Look) -> String {
     format!(
         "{}\n{}: {}\nThis is the only time that it is shown. Send it as: Authorization: Bearer TOKEN\n",
@@ -16,7 +16,7 @@ pub fn created(created: &Created, look: &Look) -> String {
     )
 }
 
-/// `bower token list`.
+/// Renders `bower token list`.
 pub fn list(tokens: &Tokens, look: &Look) -> String {
     if tokens.tokens.is_empty() {
         return "no token was made: bower token create NAME makes one\n".into();
@@ -41,7 +41,7 @@ pub fn list(tokens: &Tokens, look: &Look) -> String {
     out
 }
 
-/// What it reaches, in words.
+/// Formats a token's limits.
 fn reaches(token: &Shown) -> String {
     let mut parts = vec![token.access.word().to_owned()];
     if !token.collections.is_empty() {

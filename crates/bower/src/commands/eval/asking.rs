@@ -1,5 +1,5 @@
-//! Asks an indexed set for more than its figures: probabilities, evidence, and why one question went as it did.
-//! Each pass asks the engine what a user would ask, and hands plain values to `crate::eval`.
+//! Asks an indexed set for more than its figures: probabilities, evidence, and the reasons for one question's ranking.
+//! Each pass asks the engine as a user would, and passes plain values to `crate::eval`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,9 +17,9 @@ use crate::eval::metrics::Grades;
 use crate::eval::set::{Document, Query};
 use crate::failure::Result;
 
-/// Asks each judged question as it is and with all its judged documents hidden. Documents that a question drops are hidden
-/// both times: a note asked for its links would answer as the best hit of its own question, and what is told of an answer
-/// is told from the best hits. Blank questions are not asked.
+/// Asks each judged question twice: as it is, and with all its judged documents hidden. Documents that a question excludes are
+/// hidden both times: a note whose links are asked for would be the best hit of its own question, and an answer is judged by
+/// its best hits. Blank questions are not asked.
 pub(super) fn both_ways(bench: &Bench<'_>, profile: Profile) -> Result<Vec<Asked>> {
     let rows = bench.rows()?;
     let highest = bench.set.grades.values().flat_map(Grades::values).copied().max().unwrap_or(1);
@@ -54,7 +54,7 @@ pub(super) fn both_ways(bench: &Bench<'_>, profile: Profile) -> Result<Vec<Asked
     Ok(asked)
 }
 
-/// The best documents of a ranking with what their probabilities were made of.
+/// Returns the best documents of a ranking with the features of their probabilities.
 fn hits(ranking: &Ranking, query: &Query, grades: &Grades, highest: i32, rows: &Rows) -> Vec<Hit> {
     let documents = documents(ranking, query, rows);
     let known = documents.into_iter().take(HITS).zip(1..);
@@ -78,7 +78,7 @@ fn hits(ranking: &Ranking, query: &Query, grades: &Grades, highest: i32, rows: &
         .collect()
 }
 
-/// The documents of a ranking, each once at its best row, and where in the ranking that row is.
+/// Returns the documents of a ranking, each once with the position of its best row.
 fn documents<'r>(ranking: &Ranking, query: &Query, rows: &'r Rows) -> Vec<(&'r str, usize)> {
     let mut seen = BTreeSet::new();
     ranking
@@ -90,8 +90,8 @@ fn documents<'r>(ranking: &Ranking, query: &Query, rows: &'r Rows) -> Vec<(&'r s
         .collect()
 }
 
-/// What fits each budget, as `bower query --budget` packs it. (Documents that a question drops take part: packing knows of
-/// no such thing.)
+/// Measures the evidence that fits each budget, packed as by `bower query --budget`. (Documents that a question excludes take
+/// part: packing has no exclusion.)
 pub(super) fn budgets(bench: &Bench<'_>, profile: Profile) -> Result<Vec<Budget>> {
     let rows = bench.rows()?;
     let texts: BTreeMap<&str, &str> =
@@ -127,7 +127,7 @@ pub(super) fn budgets(bench: &Bench<'_>, profile: Profile) -> Result<Vec<Budget>
     Ok(budgets)
 }
 
-/// Why the judged documents of one question stand where they stand.
+/// Explains the ranks of the judged documents of one question.
 pub(super) fn explain(bench: &Bench<'_>, profile: Profile, query: &Query) -> Result<Explanation> {
     let grades = &bench.set.grades[&query.id];
     let rows = bench.rows()?;
@@ -154,20 +154,21 @@ pub(super) fn explain(bench: &Bench<'_>, profile: Profile, query: &Query) -> Res
     })
 }
 
-/// One question with what the engine made of it.
+/// One question with its rankings.
 struct Case<'a> {
     bench: &'a Bench<'a>,
     query: &'a Query,
     grades: &'a Grades,
     rows: &'a Rows,
-    /// As a user gets it.
+    /// The ranking that a user gets.
     ranking: &'a Ranking,
-    /// With every row as a candidate.
+    /// The ranking with every row as a candidate.
     everything: &'a Ranking,
 }
 
 impl Case<'_> {
-    /// `listed` and `among_all` are the documents of both rankings, best first, with the places of their rows.
+    /// Explains one judged document. `listed` and `among_all` are the documents of both rankings, best first, with the
+    /// positions of their rows.
     fn explain(
         &self,
         id: &str,
@@ -227,7 +228,7 @@ impl Case<'_> {
         }
     }
 
-    /// Where each channel that took part has a document, at its best row there.
+    /// Returns a document's place in each channel that took part, at its best row there.
     fn channels(&self, id: &str) -> Vec<Placed> {
         let rows: BTreeSet<RowId> = self.rows.of(id).iter().copied().collect();
         let place = |channel: Channel| {

@@ -1,6 +1,6 @@
 //! Runs a labelled set in the real engine: indexes it once into a temporary home, then asks its questions.
-//! They are asked as `bower query` would ask, whole or without one of the ranking's parts. Nothing of the user's own home is touched
-//! but the models, which are read.
+//! Questions are asked as by `bower query`, with the whole ranking or without one part. Only the models of the user's own home
+//! are read; nothing in it is written.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -19,28 +19,28 @@ use crate::eval::set::{Query, Set};
 use crate::eval::{self, Outcome, RunLists};
 use crate::failure::{Failure, Result};
 
-/// The collection of documents that belong to no group.
+/// Collection of documents that belong to no group.
 const UNGROUPED: &str = "eval";
 
-/// More rows than any prior is outweighed by.
+/// Prior weight in rows that no real number of rows outweighs.
 const ALWAYS: f32 = 1e12;
 
 /// An indexed set.
 pub(super) struct Bench<'a> {
-    /// What is judged.
+    /// The labelled set.
     pub(super) set: &'a Set,
-    /// The settings of the whole ranking.
+    /// Settings of the whole ranking.
     pub(super) settings: Settings,
-    /// The engine with these settings.
+    /// Engine with these settings.
     pub(super) engine: Engine,
-    /// The present, one for all questions.
+    /// Present time of all questions.
     pub(super) now: Timestamp,
-    /// The k of the figures: hits wanted.
+    /// The k of the figures: number of hits.
     pub(super) cutoff: usize,
     folder: TempDir,
 }
 
-/// Which rows are which documents'.
+/// Assignment of rows to documents.
 #[derive(Debug, Default)]
 pub(super) struct Rows {
     documents: HashMap<RowId, String>,
@@ -48,50 +48,50 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    /// The document of a row.
+    /// Returns the document of a row.
     pub(super) fn document(&self, row: RowId) -> Option<&str> {
         self.documents.get(&row).map(String::as_str)
     }
 
-    /// The rows of a document.
+    /// Returns the rows of a document.
     pub(super) fn of(&self, document: &str) -> &[RowId] {
         self.rows.get(document).map_or(&[], Vec::as_slice)
     }
 
-    /// How many rows there are.
+    /// Returns the number of rows.
     pub(super) fn len(&self) -> usize {
         self.documents.len()
     }
 }
 
-/// How a question is put.
+/// Options of one question.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Put<'a> {
-    /// By which profile.
+    /// Profile that ranks.
     pub(super) profile: Profile,
-    /// How many rows the channels are asked for.
+    /// Number of rows that each channel returns.
     pub(super) depth: Depth,
-    /// Rows that are not there.
+    /// Rows that are hidden.
     pub(super) hide: Option<&'a RowSet>,
-    /// A channel that is not asked.
+    /// Channel that is left out.
     pub(super) without: Option<Channel>,
 }
 
-/// The ranking without one of its parts; by default, whole.
+/// Part of the ranking that is left out; by default, none.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Parts {
     /// `channel` or `factor`.
     pub(super) kind: &'static str,
-    /// What is missing, as it is shown.
+    /// Name of the part for display.
     pub(super) removed: &'static str,
-    /// The channel that is not asked.
+    /// Channel that is left out.
     without: Option<Channel>,
-    /// What is changed in the settings.
+    /// Change to the settings that removes the part.
     change: Option<fn(&mut Settings)>,
 }
 
-/// Each part of a profile that can be taken away: the channels, and the factors of the default profile. (The formulas of
-/// the source systems stand as they are.)
+/// Returns the parts of a profile that can be left out: the channels, and the factors of the default profile. (The formulas of
+/// the source systems are not changed.)
 pub(super) fn parts_of(profile: Profile) -> Vec<Parts> {
     let channel = |channel: Channel| Parts {
         kind: "channel",
@@ -105,7 +105,7 @@ pub(super) fn parts_of(profile: Profile) -> Vec<Parts> {
         without: None,
         change: Some(change),
     };
-    // The graph is not built yet: without it nothing changes.
+    // The graph channel is not built yet: leaving it out changes nothing.
     let asked = channels(profile).iter().filter(|one| **one != Channel::Graph);
     let mut parts: Vec<Parts> = asked.map(|one| channel(*one)).collect();
     if profile == Profile::Bower {
@@ -113,7 +113,7 @@ pub(super) fn parts_of(profile: Profile) -> Vec<Parts> {
             factor("words", |settings| settings.bower.text_weight = 0.0),
             factor("meaning", |settings| settings.bower.vector_weight = 0.0),
             factor("trust", |settings| {
-                // A prior that nothing outweighs: trust is 1 whatever the question.
+                // With a prior that nothing outweighs, trust is 1 for every question.
                 settings.bower.trust_prior = 1.0;
                 settings.bower.trust_prior_rows = ALWAYS;
             }),
@@ -137,7 +137,7 @@ impl<'a> Bench<'a> {
         session: &Session,
     ) -> Result<Self> {
         settings.models_folder.get_or_insert(session.home()?.models());
-        // Each question is asked several times; its vector is made once.
+        // Each question is asked several times; its vector is computed once.
         settings.cached_queries = settings.cached_queries.max(set.queries.len());
         let folder = tempfile::tempdir().map_err(|source| {
             Failure::environment(
@@ -160,7 +160,7 @@ impl<'a> Bench<'a> {
         Ok(Self { set, settings, engine, now, cutoff, folder })
     }
 
-    /// What a profile's answers are worth, without some parts of the ranking.
+    /// Computes the figures of a profile without some part of the ranking.
     pub(super) fn judge(&self, profile: Profile, parts: &Parts) -> Result<Outcome> {
         let changed = match parts.change {
             Some(change) => {
@@ -177,12 +177,12 @@ impl<'a> Bench<'a> {
             let ranking = self.rank(engine, query, &put)?;
             lists(engine, self.settings.rrf_k, &ranking, start.elapsed().as_secs_f64() * 1e3)
         })?;
-        // Writes the questions' vectors to the cache for whoever asks next.
+        // Writes the questions' vectors to the cache for the next run.
         engine.maintain(self.now)?;
         Ok(outcome)
     }
 
-    /// One question, as `bower query` would put it.
+    /// Ranks one question as `bower query` would.
     pub(super) fn rank(&self, engine: &Engine, query: &Query, put: &Put<'_>) -> bower_core::Result<Ranking> {
         engine.rank(
             &Visibility::everything(),
@@ -200,7 +200,7 @@ impl<'a> Bench<'a> {
         )
     }
 
-    /// Which rows are which documents'.
+    /// Returns the assignment of rows to documents.
     pub(super) fn rows(&self) -> Result<Rows> {
         let everything =
             self.engine.list(&Visibility::everything(), &Selection::default(), usize::MAX >> 1, 0)?.memories;
@@ -214,7 +214,7 @@ impl<'a> Bench<'a> {
     }
 }
 
-/// A query searches its own group.
+/// Returns a selection of the query's own group.
 pub(super) fn selection(query: &Query) -> Selection {
     match &query.group {
         Some(group) => {
@@ -231,7 +231,7 @@ fn lists(engine: &Engine, rrf_k: f32, ranking: &Ranking, took_ms: f64) -> bower_
         channels.insert(channel.word().to_owned(), engine.sources(&Visibility::everything(), rows)?);
     }
     if ranking.channels.len() > 1 {
-        // The usual way of making one list of several, to compare with.
+        // Reciprocal rank fusion is the usual way to merge lists; it is reported for comparison.
         let all: Vec<&[Scored]> = ranking.channels.iter().map(|(_, rows)| rows.as_slice()).collect();
         channels.insert(
             "rrf".to_owned(),
@@ -244,7 +244,7 @@ fn lists(engine: &Engine, rrf_k: f32, ranking: &Ranking, took_ms: f64) -> bower_
 }
 
 fn documents(set: &Set) -> Vec<DocumentInput> {
-    // Turns of one conversation carry its date, or its name, as their title: they are parts of one session.
+    // Documents of one group with the same title (a date or a name) are turns of one session.
     let mut titled: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     for document in &set.documents {
         if let Some(group) = &document.group {

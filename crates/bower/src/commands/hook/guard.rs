@@ -1,4 +1,4 @@
-//! Makes sure that a hook's process ends with status 0 and in time, whatever it is given and whatever fails.
+//! Ensures that a hook's process ends with status 0 and in time, whatever its input and whatever fails.
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -9,19 +9,19 @@ use crate::cli::Cli;
 use crate::failure::{Failure, Result};
 use crate::wire::excuse;
 
-/// How long a host may take to hand over what it tells: it has it ready.
+/// Time for a host to write its input, which it has ready.
 const INPUT: Duration = Duration::from_secs(3);
-/// How long whoever waits for a hook's line may keep the process from its end.
+/// Longest time that a blocked standard error may delay the end of the process.
 const LAST_WORD: Duration = Duration::from_millis(200);
-/// What is said after a fault that nothing can catch.
+/// Message after a fault that cannot be caught.
 const FAULT: &str =
     "bower hook: internal error: a fault ended it; nothing acknowledged is lost; please report it\n";
 
-/// Flags of every command that take a word of their own.
+/// Global flags that take a value.
 const WITH_VALUE: &[&str] = &["--home", "--format", "--color", "--set"];
 
-/// Whether a command line that was not understood is a hook's: another version's setup may have written it, or a person left
-/// something out. Where `--home` lacks its folder it has taken the word `hook` for one.
+/// Whether an invalid command line was meant for a hook: the setup of another version may have written it, or a person left
+/// something out. If `--home` has no folder, it has taken the word `hook` as its value.
 pub fn is_called(arguments: &[OsString]) -> bool {
     let command = <Cli as clap::CommandFactory>::command();
     let mut words = arguments.iter().skip(1).map(|word| word.to_string_lossy());
@@ -40,13 +40,13 @@ pub fn is_called(arguments: &[OsString]) -> bool {
     is_named
 }
 
-/// The time that a hook has, and who ends the process when it is up.
+/// Time limit of a hook: a thread ends the process when it is over.
 pub struct Guard {
     more: SyncSender<Duration>,
 }
 
 impl Guard {
-    /// From now on the host has to hand over its input.
+    /// Starts the time limit for the host's input.
     fn start() -> Result<Self> {
         let (more, ended) = sync_channel::<Duration>(1);
         let watch = move || {
@@ -65,17 +65,17 @@ impl Guard {
         Ok(Self { more })
     }
 
-    /// From now on it has so long.
+    /// Replaces the time limit, from now on.
     pub fn allow(&self, time: Duration) {
-        // Nobody takes it only where the process ends.
+        // This fails only when the process is ending.
         let _ = self.more.send(time);
     }
 }
 
-/// The end of a process whose time is up. What it has not written yet is as after a kill: there or not, and whole.
+/// Ends the process when its time is up. As after a kill, a pending write is complete or absent.
 fn end(after: Duration) -> ! {
     let line = format!("it took longer than {:.1} s and was ended", after.as_secs_f32());
-    // Somebody may hold standard error, or not read it.
+    // Writing may block, because another process holds standard error or nobody reads it.
     let said = std::thread::Builder::new().spawn(move || excuse(&Failure::environment(line, "bower doctor")));
     if let Ok(said) = said {
         for _ in 0..20 {
@@ -88,7 +88,7 @@ fn end(after: Duration) -> ! {
     std::process::exit(0)
 }
 
-/// Runs a hook. Its host takes a status for a verdict on what its user does, so there is one status.
+/// Runs a hook. Hosts treat a non-zero status as blocking the user's action, so the status is always 0.
 pub fn guarded(work: impl FnOnce(&Guard) -> Result<()>) -> ExitCode {
     bower_kernels::faults::end_with_success(FAULT);
     let guard = match Guard::start() {

@@ -1,5 +1,5 @@
-//! Brings the store up to date with files, and shows how far it is on standard error.
-//! There is a bar where somebody is watching, and nothing elsewhere.
+//! Indexes files and shows the progress on standard error.
+//! A terminal shows a bar; otherwise nothing is shown.
 
 use bower_core::request::{IndexProgress, IndexReport};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -11,7 +11,7 @@ use crate::commands::{Session, now};
 use crate::failure::Result;
 use crate::service::{Bounds, IndexBody, Service};
 
-/// One run over all paths, with a bar where somebody is watching.
+/// Indexes all paths once, with a progress bar on a terminal.
 pub fn once(service: &Service, body: &IndexBody, session: &Session) -> Result<IndexReport> {
     let progress = Progress::new(session);
     let ended = service.index(body, &Bounds::local(), now(), &|step| progress.take(&step), &|| true);
@@ -19,7 +19,7 @@ pub fn once(service: &Service, body: &IndexBody, session: &Session) -> Result<In
     Ok(ended?)
 }
 
-/// Gives vectors to the `waiting` items that have none of the present model, with the same bar; how many it gave.
+/// Adds vectors to the `waiting` items that have none of the present model, with the same bar. Returns their number.
 pub fn embed(service: &Service, waiting: u64, session: &Session) -> Result<usize> {
     let progress = Progress::new(session);
     progress.bar.set_length(waiting);
@@ -38,8 +38,8 @@ pub fn embed(service: &Service, waiting: u64, session: &Session) -> Result<usize
     Ok(ended?)
 }
 
-/// Counts steps from any thread and shows them. Chunks are what takes time, so they move the bar; how many there will
-/// be is known once every file is read, and estimated from the files read so far until then.
+/// Counts steps from any thread and shows them. The bar counts chunks, because they take the time. Their total is exact once
+/// every file is read; before that, it is estimated from the files read so far.
 struct Progress {
     bar: ProgressBar,
     files: AtomicU64,
@@ -96,7 +96,7 @@ impl Progress {
         self.tell(&format!("{read} of {files} files, {committed} chunks"));
     }
 
-    /// What is done, how fast, and how long it will take where that can be said.
+    /// Shows the done work, its rate and, if known, the remaining time.
     fn tell(&self, done: &str) {
         let left = match self.bar.eta().as_secs() {
             0 => String::new(),
@@ -108,7 +108,7 @@ impl Progress {
     }
 }
 
-/// Chunks there will be, if the files that are left are like those that were read.
+/// Estimates the total number of chunks: the remaining files are assumed to be like those that were read.
 fn expected_chunks(files: u64, read: u64, queued: u64) -> u64 {
     let left = files.saturating_sub(read);
     queued + (queued * left).checked_div(read).unwrap_or(left)

@@ -1,5 +1,5 @@
 //! Tests pulls of a small cross-encoder from a real HTTP server on the loopback, and from folders.
-//! Whatever a source does, what was recorded is what is there.
+//! Whatever a source does, installed files match the record.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::loopback::{Reply, Server, nobody};
 
 const REPOSITORY: &str = "someone/small";
 
-/// The files of a cross-encoder with one layer of 64 numbers, as published.
+/// Returns the files of a cross-encoder with one layer of 64 numbers, as published.
 fn published() -> BTreeMap<&'static str, Vec<u8>> {
     let config = json!({
         "model_type": "bert", "architectures": ["BertForSequenceClassification"], "hidden_size": 64,
@@ -42,7 +42,7 @@ fn published() -> BTreeMap<&'static str, Vec<u8>> {
         tensors.push((format!("{name}LayerNorm.weight"), vec![64]));
         tensors.push((format!("{name}LayerNorm.bias"), vec![64]));
     }
-    // The format: the header's length, the header as JSON, the numbers.
+    // The format: length of the header, the header as JSON, the numbers.
     let (mut header, mut numbers) = (serde_json::Map::new(), Vec::new());
     for (name, shape) in tensors {
         let start = numbers.len();
@@ -64,20 +64,20 @@ fn published() -> BTreeMap<&'static str, Vec<u8>> {
     ])
 }
 
-/// What a hub does differently from one that behaves.
+/// Behaviour of a test hub.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Hub {
-    /// Large files lie elsewhere; their length and checksum are told on the way.
+    /// Large files are at another address; the redirect contains their length and checksum.
     Redirects,
-    /// Everything lies where it is asked for.
+    /// All files are at the requested address.
     Plain,
-    /// The weights have another byte than the checksum says.
+    /// The weights differ from their checksum in one byte.
     Changed,
-    /// There is no such repository.
+    /// The repository does not exist.
     Empty,
 }
 
-/// A server of the repository.
+/// A server for the repository.
 struct Repository(Server);
 
 impl Repository {
