@@ -90,7 +90,7 @@ fn run<S: Source>(
     // Each compaction goes up to the requested change and takes no later rows, however late it starts.
     let (to_compact, compactions) = unbounded::<Coverage>();
     let outcome = std::thread::scope(|threads| {
-        let folder = threads.spawn(move || {
+        let compactor = threads.spawn(move || {
             let before = cpu_seconds();
             // If a compaction fails, its rows wait, and the compaction at the end reports the reason.
             compactions
@@ -129,7 +129,7 @@ fn run<S: Source>(
             cpu.model += spent.model;
             cpu.rest += spent.rest;
         }
-        cpu.rest += folder.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        cpu.rest += compactor.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         written.and(read).map(|()| cpu)
     });
     // Large transactions let the log grow. If it cannot be emptied now, the next process that finds it long does it. The

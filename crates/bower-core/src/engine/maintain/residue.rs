@@ -55,7 +55,7 @@ enum Mark {
 
 /// A piece of one of the texts.
 #[derive(Debug)]
-struct ExportPiece {
+struct SearchedText {
     text: usize,
     marks: Vec<Mark>,
 }
@@ -72,7 +72,7 @@ struct Anchor {
 #[derive(Debug)]
 pub(crate) struct Finder {
     texts: usize,
-    pieces: Vec<ExportPiece>,
+    pieces: Vec<SearchedText>,
     anchors: Vec<Anchor>,
     automaton: AhoCorasick,
 }
@@ -85,7 +85,7 @@ impl Finder {
             // Text that looks the same may have two Unicode forms.
             let forms: BTreeSet<String> = [words.nfc().collect(), words.nfd().collect()].into();
             pieces.extend(
-                forms.iter().flat_map(|form| pieces_of(form)).map(|marks| ExportPiece { text, marks }),
+                forms.iter().flat_map(|form| pieces_of(form)).map(|marks| SearchedText { text, marks }),
             );
         }
         let (mut anchors, mut patterns) = (Vec::new(), Vec::new());
@@ -537,7 +537,7 @@ mod tests {
             let mut bytes = hay.clone().into_bytes();
             bytes.extend(utf16(&hay, random(2) == 0));
             let finder = Finder::new(&[&words]).unwrap();
-            let times = |piece: &ExportPiece, encoding| {
+            let times = |piece: &SearchedText, encoding| {
                 (0..bytes.len()).filter(|place| stands(&bytes, *place, &piece.marks, encoding)).count() as u64
             };
             let slow: Vec<[u64; 3]> = finder

@@ -29,7 +29,7 @@ use crate::text;
 const MAX_FILE_BYTES: u64 = 4 << 20;
 
 /// State of reading a folder.
-struct Compactor<'i, 'a> {
+struct FolderImport<'i, 'a> {
     import: &'i mut Import<'a>,
     before: ExportManifest,
     after: ExportManifest,
@@ -57,7 +57,7 @@ fn folder(import: &mut Import<'_>, path: &Path) -> Result<()> {
     let before =
         manifest.unwrap_or_else(|| ExportManifest { bower: FORMAT, store: identity, files: BTreeMap::new() });
     let mut folder =
-        Compactor { import, after: before.clone(), before, is_ours: had_manifest, seen: HashSet::new() };
+        FolderImport { import, after: before.clone(), before, is_ours: had_manifest, seen: HashSet::new() };
     let mut there = BTreeSet::new();
     for file in files(path)? {
         let name = name_of(path, &file);
@@ -114,7 +114,7 @@ fn read_file(path: &Path) -> std::result::Result<Vec<u8>, String> {
     read(path, MAX_FILE_BYTES).map_err(|skipped| format!("{}; bower index takes documents", skipped.reason))
 }
 
-impl Compactor<'_, '_> {
+impl FolderImport<'_, '_> {
     fn stamp(&self) -> Stamp<'static> {
         Stamp { now: self.import.now, actor: ACTOR }
     }
