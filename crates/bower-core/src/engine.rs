@@ -72,7 +72,7 @@ impl Engine {
     }
 
     /// Creates the engine on an open store, with its indexes and models in `home`.
-    pub fn new(home: &Path, settings: Settings, store: Arc<dyn Store>, desk: Arc<dyn Desk>) -> Self {
+    fn new(home: &Path, settings: Settings, store: Arc<dyn Store>, desk: Arc<dyn Desk>) -> Self {
         Self {
             home: home.to_path_buf(),
             indexes: Indexes::new(home.join("index").join(store.index_folder())),

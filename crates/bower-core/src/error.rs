@@ -161,7 +161,7 @@ pub enum Error {
         reason: String,
     },
     /// A request names what its caller may not see.
-    #[error("{what} {wanted} is outside of what whoever asks may see")]
+    #[error("{what} {wanted} is outside of what the caller may see")]
     Outside {
         /// `scope`, `owner` or `collection`.
         what: &'static str,
@@ -171,7 +171,7 @@ pub enum Error {
         bound: String,
     },
     /// A caller that sees a part of the store asks for what goes through all of it.
-    #[error("{what} touches the whole store, and whoever asks is bound to a part of it")]
+    #[error("{what} needs the whole store; the caller is limited to part of it")]
     WholeStore {
         /// What was asked for, e.g. `a sweep`.
         what: &'static str,

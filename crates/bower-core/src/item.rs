@@ -605,7 +605,7 @@ mod tests {
         assert_eq!(agents, Visibility { scope: Some(Scope::Agent), ..bound.clone() });
         assert_eq!(agents.narrowed(Some(Scope::Agent), Some("ann")).unwrap(), agents);
         let error = bound.narrowed(None, Some("bob")).unwrap_err();
-        assert_eq!(error.to_string(), "owner bob is outside of what whoever asks may see");
+        assert_eq!(error.to_string(), "owner bob is outside of what the caller may see");
         assert!(agents.narrowed(Some(Scope::User), None).is_err());
         assert!(bound.check_place("a", Scope::User, Some("ann")).is_ok());
         assert!(bound.check_place("c", Scope::User, Some("ann")).is_err());

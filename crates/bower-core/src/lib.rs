@@ -104,9 +104,9 @@ pub mod shared {
     pub use crate::text::{Language, QueryTerm, Snippet, query_terms, snippet};
 }
 
-/// The store in one SQLite file: what restores a copy of it and salvages a damaged one, without an engine.
+/// The store in one SQLite file: restores a copy of it and salvages a damaged one, without an engine.
 pub mod sqlite {
-    pub use crate::store::SqliteStore;
+    pub use crate::store::sqlite::{file_in, restore, salvage};
 }
 
 /// The engine's inner modules, for benchmarks, tests and fuzzing. They change without notice.

@@ -203,7 +203,7 @@ fn judge(error: &Error) -> (Exit, Hint) {
         Error::InvalidId { .. } => (Exit::Usage, missing_hint(Missing::Item)),
         Error::NotFound { what, .. } => (Exit::Nothing, missing_hint(*what)),
         Error::Outside { .. } => {
-            (Exit::Usage, Hint::same("leave it out, or name what whoever asks is bound to"))
+            (Exit::Usage, Hint::same("leave it out, or name what the caller is limited to"))
         }
         Error::WholeStore { .. } => {
             (Exit::Usage, Hint::same("ask without a scope, an owner or collections that bind"))

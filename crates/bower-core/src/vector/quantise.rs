@@ -37,7 +37,7 @@ pub struct ByteRows {
 }
 
 impl ByteRows {
-    /// SegmentFormat for so many vectors of a dimension.
+    /// Creates room for `count` vectors of a dimension.
     pub fn new(dimension: usize, count: usize) -> Self {
         let stride = bytes::stride(dimension);
         Self { stride, bytes: vec![128; count * stride], scales: vec![0.0; count] }

@@ -100,7 +100,7 @@ impl Sources {
             let found = |path: Vec<String>| self.find(module, &path).ok_or(path);
             names.extend(imports(item).into_iter().map(|(name, path)| (name, found(path))));
         }
-        let inner = |(parent, own): &Place| [&parent[..], &[own.clone()]].concat();
+        let inner = |(parent, own): &Place| [&parent[..], std::slice::from_ref(own)].concat();
         let is_module = |place: &Place| self.modules.contains_key(&inner(place));
         names.sort_by_key(|(_, place)| !place.as_ref().is_ok_and(is_module));
         for (name, place) in names {
@@ -127,7 +127,9 @@ impl Sources {
         {
             let (line, members) = lines(item, name);
             listing.line(shown, &line);
-            members.iter().for_each(|line| listing.line(&inside, line));
+            for line in &members {
+                listing.line(&inside, line);
+            }
         }
         for item in self.methods.get(place).into_iter().flatten() {
             match item {
@@ -277,7 +279,7 @@ fn the_public_api_is_the_committed_one() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut listing = Listing::default();
     Sources::read(&root.join("src")).list(&[], "", &mut listing);
-    let got: String = listing.lines.iter().map(|line| format!("{line}\n")).collect();
+    let got = listing.lines.iter().fold(String::new(), |text, line| text + line + "\n");
     let committed = root.join("api.txt");
     if std::env::var_os("BOWER_RENEW_API").is_some() {
         std::fs::write(&committed, &got).expect("the listing can be written");

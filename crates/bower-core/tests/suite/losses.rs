@@ -3,7 +3,7 @@
 use bower_core::engine::Engine;
 use bower_core::item::{Kind, Part, Status, Step, Visibility};
 use bower_core::request::{Check, Degraded, ForgetRequest, Forgetting, Outcome, QueryRequest, Selection};
-use bower_core::sqlite::SqliteStore;
+use bower_core::sqlite;
 use std::path::{Path, PathBuf};
 
 use crate::place::{Place, Random, contents, keep, now};
@@ -147,7 +147,7 @@ fn what_a_damaged_log_lost_is_told_and_saved() {
 
         let rescue = Place::without_model();
         let salvaged =
-            SqliteStore::salvage(&file(&copy, "memory.db"), &rescue.home(), &rescue.settings, now()).unwrap();
+            sqlite::salvage(&file(&copy, "memory.db"), &rescue.home(), &rescue.settings, now()).unwrap();
         let mut saved = listed(&rescue.open());
         saved.sort_unstable();
         let mut wanted: Vec<String> = (0..6).map(told).chain(["The tower is white.".to_owned()]).collect();
@@ -403,7 +403,7 @@ fn a_changed_text_is_named_and_never_given() {
 
     let rescue = Place::without_model();
     let salvaged =
-        SqliteStore::salvage(&file(&place, "memory.db"), &rescue.home(), &rescue.settings, now()).unwrap();
+        sqlite::salvage(&file(&place, "memory.db"), &rescue.home(), &rescue.settings, now()).unwrap();
     assert_eq!((salvaged.damaged.as_slice(), salvaged.memories), ([id.clone()].as_slice(), 4));
     let saved = rescue.open();
     assert_eq!(
@@ -438,7 +438,7 @@ fn a_broken_file_is_saved_page_by_page() {
         damage(&file(&copy, "memory.db"), page * 4_096, &noise);
         let rescue = Place::without_model();
         let salvaged =
-            SqliteStore::salvage(&file(&copy, "memory.db"), &rescue.home(), &rescue.settings, now()).unwrap();
+            sqlite::salvage(&file(&copy, "memory.db"), &rescue.home(), &rescue.settings, now()).unwrap();
         let saved = rescue.open();
         let there = saved.list(&Visibility::everything(), &Selection::default(), 1_000, 0).unwrap().total;
         assert_eq!(
@@ -454,7 +454,7 @@ fn a_broken_file_is_saved_page_by_page() {
     }
     assert!(least * 3 > all, "{least} of {all}");
     // Nothing is written where a store is.
-    let again = SqliteStore::salvage(&file(&place, "memory.db"), &place.home(), &place.settings, now())
+    let again = sqlite::salvage(&file(&place, "memory.db"), &place.home(), &place.settings, now())
         .unwrap_err()
         .to_string();
     assert!(again.contains("there is a store already"), "{again}");

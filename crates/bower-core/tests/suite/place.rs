@@ -6,7 +6,7 @@ use bower_core::engine::Engine;
 use bower_core::item::{Gate, Visibility};
 use bower_core::request::CompactWhen;
 use bower_core::request::{Answer, CurateRequest, IndexReport, IndexRequest};
-use bower_core::sqlite::SqliteStore;
+use bower_core::sqlite;
 use jiff::Timestamp;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
@@ -87,7 +87,7 @@ impl Place {
 
     /// Puts a copy in the store's place, as `bower restore` does.
     pub fn restore(&self, from: &Path) {
-        SqliteStore::restore(&SqliteStore::file_in(&self.home()), from, &self.settings, now()).unwrap();
+        sqlite::restore(&sqlite::file_in(&self.home()), from, &self.settings, now()).unwrap();
         self.open().compact(CompactWhen::Always).unwrap();
     }
 

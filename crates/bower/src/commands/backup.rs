@@ -3,7 +3,7 @@
 use bower_core::engine::Engine;
 use bower_core::item::Visibility;
 use bower_core::request::CompactWhen;
-use bower_core::sqlite::SqliteStore;
+use bower_core::sqlite;
 
 use super::{Session, agreed, now};
 use crate::cli::{BackupArgs, RestoreArgs};
@@ -42,8 +42,8 @@ pub fn restore(arguments: &RestoreArgs, session: &Session) -> Result<()> {
             return Ok(());
         }
     }
-    let file = SqliteStore::file_in(&home.path);
-    let copied = SqliteStore::restore(&file, &arguments.file, &settings, now)?;
+    let file = sqlite::file_in(&home.path);
+    let copied = sqlite::restore(&file, &arguments.file, &settings, now)?;
     Engine::open(&home.path, settings, now)?.compact(CompactWhen::Always)?;
     session.out.say(&copied, |_| render::store::restored(&copied, &arguments.file))
 }

@@ -4,7 +4,7 @@
 use bower_core::engine::Engine;
 use bower_core::item::Visibility;
 use bower_core::request::{Check, Loss, Outcome};
-use bower_core::sqlite::SqliteStore;
+use bower_core::sqlite;
 use serde::Serialize;
 use std::path::Path;
 use std::process::ExitCode;
@@ -65,7 +65,7 @@ pub fn run(arguments: &DoctorArgs, session: &Session) -> Result<ExitCode> {
 fn salvage(into: &Path, session: &Session) -> Result<ExitCode> {
     let home = session.home()?;
     let settings = session.settings(&home)?.settings;
-    let salvaged = SqliteStore::salvage(&SqliteStore::file_in(&home.path), into, &settings, now())?;
+    let salvaged = sqlite::salvage(&sqlite::file_in(&home.path), into, &settings, now())?;
     session.out.say(&salvaged, |look| render::store::salvaged(&salvaged, look))?;
     let is_whole = salvaged.unreadable.is_empty() && salvaged.damaged.is_empty() && salvaged.unplaced == 0;
     Ok(if is_whole && salvaged.findings.is_empty() {

@@ -262,7 +262,10 @@ fn sources(typed: &[String]) -> Result<Vec<String>> {
 /// Asks for confirmation before an action that cannot be undone. Without a terminal it is an error with this hint.
 fn agreed(what: &str, hint: &str) -> Result<bool> {
     if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
-        return Err(Failure::usage(format!("this would {what}, and nobody is here to ask"), hint));
+        return Err(Failure::usage(
+            format!("this would {what}, and there is no terminal to ask for a yes"),
+            hint,
+        ));
     }
     let mut talk = std::io::stderr().lock();
     let _ = write!(talk, "{what}? [y/N] ");

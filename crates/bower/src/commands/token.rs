@@ -103,7 +103,7 @@ fn token(arguments: TokenCreateArgs, now: Timestamp) -> Result<Token> {
     if !arguments.folder.is_empty() && (arguments.scope.is_some() || arguments.owner.is_some()) {
         return Err(Failure::usage(
             "--folder is not for a token of one scope or owner",
-            "a document belongs to whoever indexed it last: give such a token --collection instead",
+            "a document belongs to its last indexer: limit such a token by --collection instead",
         ));
     }
     let folders = arguments.folder.iter().map(|folder| {

@@ -193,7 +193,7 @@ table! {
         || Error::Outside { what: "owner", wanted: "bob".into(), bound: "ann".into() },
         Usage,
         403,
-        "leave it out, or name what whoever asks is bound to",
+        "leave it out, or name what the caller is limited to",
     )
     .http("leave it out, or name owner ann")
     .tool("leave it out, or name owner ann")]

@@ -141,7 +141,7 @@ pub fn plan(
             && !before.trim().is_empty()
             && !edit::is_whole_ours(before)
         {
-            return Err(wrong("somebody else's file has this name".to_owned()));
+            return Err(wrong("another program's file has this name".to_owned()));
         }
         let (after, splices) = edit::put(&base, edits).map_err(wrong)?;
         let made = memory.map_or_else(|| missing_folders(&place), |memory| memory.made);
@@ -184,7 +184,7 @@ pub fn apply(plan: &Plan) -> Result<()> {
     let failed = |what: &'static str, path: &Path, source| bower_core::Error::io(what, path, source);
     if read(&plan.place)? != plan.before {
         return Err(Failure::environment(
-            format!("{} was changed by somebody else meanwhile", plan.path.display()),
+            format!("{} was changed by another program meanwhile", plan.path.display()),
             "run it again",
         ));
     }

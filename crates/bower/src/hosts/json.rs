@@ -203,7 +203,7 @@ fn only(object: &CstObject, name: &str) -> Result<Option<jsonc_parser::cst::CstO
         object.properties().into_iter().filter(|member| member.decoded_name().as_deref() == Some(name));
     let first = found.next();
     if found.next().is_some() {
-        return Err(format!("{name} stands there twice; take one out"));
+        return Err(format!("{name} is in the file twice; remove one"));
     }
     Ok(first)
 }

@@ -10,7 +10,7 @@ pub fn set(text: &str, at: &str, name: &str, command: &str, arguments: &[String]
     entry.insert("command", toml_edit::value(command));
     entry.insert("args", toml_edit::value(Array::from_iter(arguments)));
     if is_there(&before, at, name) {
-        return Err(format!("{at}.{name} stands there already"));
+        return Err(format!("{at}.{name} is in the file already"));
     }
     let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let mut added = String::new();

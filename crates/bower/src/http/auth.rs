@@ -121,7 +121,7 @@ impl Caller {
 /// Returns the refusal for a caller whose token is limited to a part of the store.
 pub fn sees_a_part() -> Problem {
     Problem::forbidden(
-        "this speaks of the whole store, and whoever asks is bound to a part of it",
+        "this needs the whole store; the token is limited to part of it",
         "ask with a token that has no collection, scope or owner",
     )
 }

@@ -76,7 +76,7 @@ pub async fn read_body(
     if !is_json {
         return Err(Problem::new(
             StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            "the body is not told to be JSON",
+            "the request does not say that its body is JSON",
             "send it with Content-Type: application/json",
         ));
     }

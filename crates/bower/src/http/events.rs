@@ -198,7 +198,7 @@ pub(super) fn page(app: &App, caller: Option<&Caller>, after: u64) -> Result<Pag
     let current = engine.last_change()?;
     let Some(caller) = caller else { return Ok(Page { current, last: after, changes: Vec::new() }) };
     if !app.door.still_admits(caller, now()) {
-        return Err(Problem::forbidden("whoever follows may no longer", "ask with a token that is in force"));
+        return Err(Problem::forbidden("the token is no longer valid", "ask with a token that is in force"));
     }
     let (changes, last) = engine.changes_after(&caller.bounds.visibility(), after, PAGE)?;
     Ok(Page { current, last, changes })

@@ -76,7 +76,7 @@ fn maintain(app: &App) {
         }
         Ok(false) => {}
         Err(failure) => {
-            tracing::warn!(target: "bower", part = "maintain", cause = failure.line(), "could not keep house");
+            tracing::warn!(target: "bower", part = "maintain", cause = failure.line(), "maintenance failed");
         }
     }
 }
@@ -103,7 +103,7 @@ fn run_maintenance(app: &App) {
         tracing::info!(target: "bower", crowded, patterns, merged, ms = done.took_ms, "consolidated");
     }
     for one in &failed {
-        tracing::warn!(target: "bower", part = one.part, cause = one.why.as_str(), "could not keep house");
+        tracing::warn!(target: "bower", part = one.part, cause = one.why.as_str(), "maintenance failed");
     }
     if !swept.is_empty() || !pruned.is_empty() || consolidated.is_some() {
         app.has_written.notify_one();

@@ -121,34 +121,7 @@ impl Metrics {
             gauge("process_resident_memory_bytes", "Resident memory.", bytes as f64);
         }
         if let Some(store) = store {
-            let healthy = f64::from(u8::from(store.index_healthy));
-            for (name, help, value) in [
-                (
-                    "bower_store_memories",
-                    "Memories that are candidate or active.",
-                    store.total_memories as f64,
-                ),
-                ("bower_store_chunks", "Chunks of documents.", store.total_chunks as f64),
-                ("bower_store_documents", "Documents.", store.total_documents as f64),
-                ("bower_store_bytes", "Bytes of the store and its indexes.", store.total_size_bytes as f64),
-                ("bower_store_change", "The store's last change.", store.change as f64),
-                (
-                    "bower_store_unembedded",
-                    "Items without a vector of the present model.",
-                    store.unembedded as f64,
-                ),
-                ("bower_index_healthy", "1 where the indexes match the store.", healthy),
-                (
-                    "bower_text_tail",
-                    "Rows that the text index lacks; they are searched directly.",
-                    store.text_delta as f64,
-                ),
-                (
-                    "bower_vector_tail",
-                    "Rows that the vector index lacks; they are searched directly.",
-                    store.vector_delta as f64,
-                ),
-            ] {
+            for (name, help, value) in of_store(store) {
                 gauge(name, help, value);
             }
         }
@@ -161,6 +134,30 @@ impl Metrics {
         }
         out
     }
+}
+
+/// The gauges of the store: name, help and value.
+fn of_store(store: &StatusReport) -> [(&'static str, &'static str, f64); 9] {
+    let healthy = f64::from(u8::from(store.index_healthy));
+    [
+        ("bower_store_memories", "Memories that are candidate or active.", store.total_memories as f64),
+        ("bower_store_chunks", "Chunks of documents.", store.total_chunks as f64),
+        ("bower_store_documents", "Documents.", store.total_documents as f64),
+        ("bower_store_bytes", "Bytes of the store and its indexes.", store.total_size_bytes as f64),
+        ("bower_store_change", "The store's last change.", store.change as f64),
+        ("bower_store_unembedded", "Items without a vector of the present model.", store.unembedded as f64),
+        ("bower_index_healthy", "1 where the indexes match the store.", healthy),
+        (
+            "bower_text_tail",
+            "Rows that the text index lacks; they are searched directly.",
+            store.text_delta as f64,
+        ),
+        (
+            "bower_vector_tail",
+            "Rows that the vector index lacks; they are searched directly.",
+            store.vector_delta as f64,
+        ),
+    ]
 }
 
 fn load(gauge: &AtomicI64) -> f64 {

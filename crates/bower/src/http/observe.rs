@@ -165,7 +165,8 @@ async fn ready(State(app): State<Arc<App>>) -> Result<Response, Problem> {
     }
     // The maintenance thread rebuilds them.
     app.is_used.store(true, Ordering::Relaxed);
-    let what = format!("made anew, for it is damaged: {}; until then answers are slow", unusable.join(", "));
+    let what =
+        format!("being rebuilt because of damage: {}; until then answers are slow", unusable.join(", "));
     Err(Problem::later(StatusCode::SERVICE_UNAVAILABLE, what, 5))
 }
 

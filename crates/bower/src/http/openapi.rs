@@ -30,7 +30,7 @@ const REFUSALS: [(u16, &str); 12] = [
     (400, "The request cannot be acted on."),
     (401, "No token, or none that is in force."),
     (403, "Another Host or Origin, or outside of what the token reaches."),
-    (404, "Nothing there, or nothing that whoever asks may see."),
+    (404, "Not found, or outside of what the caller may see."),
     (405, "The route does not take this method."),
     (429, "Too many requests; Retry-After says when to come back."),
     (500, "A fault in bower; the log has the request's id."),
@@ -38,7 +38,7 @@ const REFUSALS: [(u16, &str); 12] = [
     (504, "It took too long; what was to be written may still be."),
     (408, "Nothing more of the body came for too long; the connection ends."),
     (413, "The body is too long."),
-    (415, "The body is not told to be JSON."),
+    (415, "The request does not say that its body is JSON."),
 ];
 
 /// Statuses that only routes with a body return.

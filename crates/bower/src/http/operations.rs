@@ -312,7 +312,7 @@ fn asking() -> Vec<Operation> {
         post(
             "/api/v1/brief",
             "brief",
-            "What somebody who begins should know: pinned, decided, open and how things are done",
+            "Brief an agent that begins: pinned, decided, open, and how things are done",
             Work::Read,
             served(Service::brief),
         ),
@@ -440,7 +440,7 @@ fn tending() -> Vec<Operation> {
         post(
             "/api/v1/sweep",
             "sweep",
-            "What the day brings: candidates are promoted, what nobody uses fades",
+            "Run daily maintenance: promote candidates, fade and archive what nobody uses",
             Work::Long,
             served(Service::sweep),
         ),

@@ -85,7 +85,7 @@ impl Runs {
                 StatusCode::NOT_FOUND,
                 format!("no run {id}"),
                 format!(
-                    "whoever began a run is told of it, until {MOST_KEPT} others have ended or the server has"
+                    "a run is remembered until {MOST_KEPT} others have ended or the server stops; only its caller sees it"
                 ),
             )
         })?;

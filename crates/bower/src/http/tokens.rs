@@ -125,7 +125,7 @@ pub fn list(home: &Path) -> Result<Vec<Token>> {
 pub fn create(home: &Path, mut token: Token) -> Result<(Token, String)> {
     let mut secret = [0_u8; 32];
     getrandom::fill(&mut secret).map_err(|source| {
-        Failure::environment(format!("the system gives no random numbers: {source}"), "run it again")
+        Failure::environment(format!("the system returned no random numbers: {source}"), "run it again")
     })?;
     let secret = format!("{PREFIX}{}", hex(&secret));
     token.sha256 = hash(&secret);

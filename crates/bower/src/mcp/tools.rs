@@ -313,7 +313,7 @@ pub const MORE: &[Tool] = &[
     },
     Tool {
         name: "memory_brief",
-        about: "What somebody who begins should know: what is pinned, recent decisions, open contradictions, how things are done.",
+        about: "Brief an agent that begins: pinned memories, recent decisions, open contradictions, how things are done.",
         shown: &[("task", "what is to be done"), ("folder", "absolute"), ("budget", ""), ("session", "")],
         required: &[],
         effect: Effect::Reads,

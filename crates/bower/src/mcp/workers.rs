@@ -49,7 +49,7 @@ type Mark = (u64, u64);
 
 impl fmt::Debug for Workers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Desk").finish_non_exhaustive()
+        f.debug_struct("Workers").finish_non_exhaustive()
     }
 }
 
@@ -142,7 +142,7 @@ impl Workers {
     /// Runs maintenance a last time.
     pub async fn close(self: &Arc<Self>, tell: impl Fn(&str) + Send + Sync + 'static) {
         if tokio::time::timeout(LAST, self.tidy(&Arc::new(tell))).await.is_err() {
-            tracing::debug!("the last folding was left to the next process");
+            tracing::debug!("the last compaction was left to the next process");
         }
     }
 

@@ -34,7 +34,7 @@ pub fn swept(swept: &Swept, look: &Look) -> String {
     .filter(|(number, _)| *number > 0)
     .map(|(number, what)| format!("{} {what}", thousands(number as u64)))
     .collect();
-    let what = if parts.is_empty() { "nothing turned".to_owned() } else { parts.join(", ") };
+    let what = if parts.is_empty() { "no memory changed".to_owned() } else { parts.join(", ") };
     let would = if swept.dry_run { "would be: " } else { "" };
     let mut out =
         format!("{would}{what} {}\n", look.paint(style::DIM, &format!("({})", duration(swept.took_ms))));
@@ -245,7 +245,7 @@ mod tests {
         let jumped = swept(&Swept { clock_jump: Some(jump), ..Swept::default() }, &look);
         assert_eq!(
             jumped,
-            "nothing turned (0.0 ms)
+            "no memory changed (0.0 ms)
 ! the clock says 2036-11-21 and this store last trusted 2026-11-24: if the clock
 ! is right, a sweep acts from 2036-11-22 12:30 UTC on
 "

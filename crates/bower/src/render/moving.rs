@@ -112,7 +112,7 @@ pub fn migrated(migrated: &Migrated, look: &Look) -> String {
     }
     if migrated.migrated > 0 && !migrated.dry_run {
         let note =
-            "no briefing has them before somebody kept them: bower review keep --source brv, or ID by ID";
+            "briefings leave them out until you keep them: bower review keep --source brv, or ID by ID";
         out += &wrapped("? ", note, look);
     }
     problems(&mut out, "not understood", &migrated.errors, migrated.errors.len() as u64, look);

@@ -209,13 +209,13 @@ fn factors(hit: &Hit, candidates: usize, look: &Look) -> String {
     let mut table = Table::new(INDENT, [Column::new().style(style::DIM), Column::new().right()]);
     if !is_apart {
         let told = if candidates == 1 {
-            "its place is made of nothing: it is the only candidate"
+            "no factor moved it: it is the only candidate"
         } else {
-            "its place is made of nothing that sets it apart from the other candidates"
+            "no factor sets it apart from the other candidates"
         };
         return wrapped(&lead, told, look);
     }
-    table.row(["made of", ""]);
+    table.row(["factors", ""]);
     for factor in &hit.factors {
         let value = match factor.step {
             FactorStep::Plus => format!("{:+.3}", factor.value),
@@ -334,14 +334,14 @@ mod tests {
         ];
         let text = text(&answer, true, &sample::look(80));
         for told in [
-            "    its place is made of nothing: it is the only candidate\n",
+            "    no factor moved it: it is the only candidate\n",
             "    score               log odds\n    base                  +0.560\n",
             "    standing                   0\n    share of the words    +1.790\n    rank                       0\n",
             "    together 0.91         +2.350\n",
         ] {
             assert!(text.contains(told), "{told:?} in\n{text}");
         }
-        assert!(!text.contains("made of \n") && !text.contains("trust in meaning"), "{text}");
+        assert!(!text.contains("factors \n") && !text.contains("trust in meaning"), "{text}");
     }
 
     #[test]

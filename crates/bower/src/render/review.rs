@@ -59,10 +59,10 @@ fn side(which: &str, item: &Item, look: &Look) -> String {
 
 fn ended(ruling: Ruling) -> &'static str {
     match ruling {
-        Ruling::Accept => "the newer side stands",
-        Ruling::Reject => "the older side stands",
+        Ruling::Accept => "the newer text is kept",
+        Ruling::Reject => "the older text is kept",
         Ruling::Both => "both stand",
-        Ruling::Merge => "one text stands for both",
+        Ruling::Merge => "one text replaces both",
     }
 }
 

@@ -159,7 +159,7 @@ impl Bounds {
         match told {
             Some(Author::User) if self.is_agent || self.access < Access::Admin => {
                 Err(Refused::Outside(Failure::usage(
-                    "said_by user: whoever asks is not the user",
+                    "said_by user: the caller is not the user",
                     "leave it out: an agent's word is kept as an agent's",
                 )))
             }
@@ -175,7 +175,7 @@ impl Bounds {
             return Ok(());
         }
         Err(Refused::Outside(Failure::usage(
-            format!("this needs {} access, and whoever asks has {}", access.word(), self.access.word()),
+            format!("this needs {} access, and the token has {}", access.word(), self.access.word()),
             "ask with a token that may do it",
         )))
     }

@@ -23,7 +23,7 @@ pub const KNOBS: &[Knob] = &[
     knob("bower.vector_weight", WEIGHT, "weight of meaning where it is trusted"),
     knob("bower.tokens_weight", WEIGHT, "weight of late interaction; less where meaning is trusted"),
     knob("bower.parent_weight", WEIGHT, "weight of the words of the document or session"),
-    knob("bower.speaker_weight", WEIGHT, "what it is worth that somebody speaks whom the question names"),
+    knob("bower.speaker_weight", WEIGHT, "weight of a text spoken by a person whom the question names"),
     knob("bower.name_weight", WEIGHT, "what it is worth for a memory to say all that the question names"),
     knob("bower.fit_weight", WEIGHT, "what it is worth for a memory to fit what the question wants"),
     knob(

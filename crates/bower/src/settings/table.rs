@@ -19,15 +19,11 @@ const KNOBS: &[Knob] = &[
     knob("busy_timeout_ms", Form::Whole(0, 3_600_000), "how long a write waits for another process's write"),
     knob("cache_mb", Form::Whole(1, 65_536), "memory for pages of the store, in MB"),
     knob("model", Form::Text, "the local model, or none for words alone"),
-    knob("models_folder", Form::Folder, "where models are kept; models in the home unless told"),
+    knob("models_folder", Form::Folder, "where models are kept; by default models in the home"),
     knob("threads", Form::Whole(0, 1_024), "threads that embed while indexing; 0 is one per core"),
     knob("document_collection", Form::Text, "the collection that index writes to"),
     knob("memory_collection", Form::Text, "the collection that curate writes to"),
-    knob(
-        "gate",
-        Form::Word(&["off", "normal", "strict"]),
-        "how closely what wants to become a memory is looked at",
-    ),
+    knob("gate", Form::Word(&["off", "normal", "strict"]), "how strictly texts are admitted as memories"),
     knob("gates", Form::Gates, "gates of single collections, such as tickets=strict, scratch=off"),
     knob("sweep_hours", Form::Whole(0, 8_760), "hours after which memories are swept again; 0 is never"),
     knob(
@@ -38,7 +34,7 @@ const KNOBS: &[Knob] = &[
     knob("limit_agent", Form::Whole(0, 100_000_000), "the same of scope agent"),
     knob("limit_mission", Form::Whole(0, 100_000_000), "the same of scope mission"),
     knob("limit_user", Form::Whole(0, 100_000_000), "the same of scope user"),
-    knob("echo_hours", Form::Whole(0, 8_760), "hours for which what an answer gave is no new memory"),
+    knob("echo_hours", Form::Whole(0, 8_760), "hours in which text from an answer is refused as an echo"),
     knob(
         "markdown_chunk_max",
         Form::Whole(100, 100_000),
@@ -53,14 +49,14 @@ const KNOBS: &[Knob] = &[
     knob("text_chunk_max", Form::Whole(100, 100_000), "longest chunk of plain text, in characters"),
     knob("text_chunk_overlap", Form::Whole(0, 100_000), "characters that a chunk of plain text repeats"),
     knob("max_file_bytes", Form::Whole(1, 1 << 40), "larger files are skipped and listed"),
-    knob("candidates", Form::Whole(1, 10_000), "candidates that each channel gives to fusion"),
+    knob("candidates", Form::Whole(1, 10_000), "candidates that each channel retrieves"),
     knob("rrf_k", Form::Real(0.0, 10_000.0), "the constant of the rank fusion that eval compares with"),
-    knob("time_zone", Form::Text, "the zone of times in questions; the system's unless told"),
+    knob("time_zone", Form::Text, "the zone of times in questions; by default the system's"),
     knob("time_weight", Form::Real(0.0, 10.0), "how much an asked time moves an answer; 0 is not at all"),
     knob("compact_after", Form::Whole(1, 10_000_000), "changed rows that may wait outside an index")
         .formerly("fold_after"),
     knob("cached_queries", Form::Whole(0, 10_000_000), "query vectors kept in the cache"),
-    knob("rerank", Form::Word(&["none", "cross-encoder", "llm"]), "who reorders the best hits"),
+    knob("rerank", Form::Word(&["none", "cross-encoder", "llm"]), "what reorders the best hits"),
     knob("rerank_model", Form::Text, "the cross-encoder: a folder below the models' folder"),
     knob(
         "rerank_top",
@@ -71,7 +67,7 @@ const KNOBS: &[Knob] = &[
     knob(
         "rerank_deadline_ms",
         Form::Whole(0, 600_000),
-        "how long a cross-encoder may take; then the order stands",
+        "how long a cross-encoder may take; after that the order is kept",
     ),
     knob(
         "rerank_sure",
@@ -96,13 +92,13 @@ const KNOBS: &[Knob] = &[
     knob(
         "context_tokens",
         Form::Whole(32, 1_000_000),
-        "tokens of a block for a prompt where no budget is told",
+        "tokens of a block for a prompt where no budget is given",
     ),
     knob("context_documents", Form::Whole(1, 50), "documents in such a block"),
     knob(
         "hook_brief",
         Form::Word(&["off", "lite", "standard", "deep"]),
-        "what an agent's host is told when a session begins",
+        "the briefing that an agent's host gets when a session begins",
     ),
     knob("hook_tokens", Form::Whole(0, 2_048), "tokens of evidence with each prompt of an agent; 0 is none"),
     knob(
@@ -113,7 +109,7 @@ const KNOBS: &[Knob] = &[
     knob(
         "statistics",
         Form::Word(&["shared", "own"]),
-        "whether a word's rarity is that of the whole store or of what whoever asks may see",
+        "whether a word's rarity counts the whole store or what the caller may see",
     ),
     knob(
         "serve.rate",

@@ -442,7 +442,7 @@ fn take_text(found: Result<TextFound>, ranking: &mut Ranking) -> Result<TextFoun
 /// Reports a channel whose index cannot be searched, though its rows were found in the store.
 fn note_unusable(ranking: &mut Ranking, channel: Channel, reason: Option<&str>) {
     if let Some(reason) = reason {
-        let reason = format!("every row was compared without the index, which is made anew: {reason}");
+        let reason = format!("every row was compared without the index, which is being rebuilt: {reason}");
         ranking.degraded.push(Degraded { channel: channel.into(), reason });
     }
 }

@@ -128,7 +128,7 @@ fn by_cross_encoder(
     let wanted = texts.iter().flatten().count();
     if scored < wanted {
         return Err(format!(
-            "{} read {scored} of {wanted} texts in {} ms, so the order stands: raise rerank_deadline_ms, or lower rerank_top or \
+            "{} read {scored} of {wanted} texts in {} ms, so the order is kept: raise rerank_deadline_ms, or lower rerank_top or \
              rerank_tokens",
             model.name(),
             deadline.as_millis()
@@ -159,7 +159,7 @@ fn by_language_model(
         effort.scored = scored;
     }
     if scored == 0 {
-        return Err(format!("model {}: its answer has no [N]:score, so the order stands", model.model()));
+        return Err(format!("model {}: its answer has no [N]:score, so the order is kept", model.model()));
     }
     let mut given = given.into_iter();
     Ok(texts.iter().map(|text| text.as_ref().and_then(|_| given.next().flatten())).collect())
@@ -301,7 +301,7 @@ mod tests {
         home.stands(Rerank::CrossEncoder, "small is not installed: run bower model pull cross-encoder/small");
         home.stands(Rerank::Llm, "no language model is chosen: set llm");
         let late = Home::new(|settings| settings.rerank_deadline_ms = 0).with_cross();
-        late.stands(Rerank::CrossEncoder, "small read 0 of 5 texts in 0 ms, so the order stands");
+        late.stands(Rerank::CrossEncoder, "small read 0 of 5 texts in 0 ms, so the order is kept");
         let damaged = Home::new(|_| ()).with_cross();
         std::fs::write(damaged.folder.path().join("models/small").join(CROSS_PACKED), b"x").unwrap();
         damaged.stands(Rerank::CrossEncoder, "no header: run bower model pull");

@@ -177,7 +177,7 @@ impl<'a> TranscriptReader<'a> {
             return Err(error);
         }
         if let Err(error) = outcome {
-            self.problem(name.to_owned(), format!("{error}; what stands before it was read"));
+            self.problem(name.to_owned(), format!("{error}; everything before it was read"));
         }
         Ok(())
     }

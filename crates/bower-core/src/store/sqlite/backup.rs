@@ -70,35 +70,6 @@ impl SqliteStore {
         })
     }
 
-    /// Replaces the store at `path` by a copy, in one transaction that other processes see whole. If the old store is not
-    /// empty, it is copied beside it first.
-    pub fn restore(path: &Path, from: &Path, settings: &Settings, now: Timestamp) -> Result<StoreCopy> {
-        let copy = Self::open_copy(from, settings)?;
-        let mut copied = copy.describe()?;
-        drop(copy);
-        let aside = with_end(path, &format!(".replaced-{}", now.as_second()));
-        let kept = Self::open(path, settings, now).and_then(|store| {
-            let holds = store.coverage()?.change.0 > 0;
-            if holds {
-                store.backup(&aside)?;
-            }
-            Ok((store, holds))
-        });
-        let (store, replaced) = match kept {
-            Err(Error::Corrupt { .. } | Error::Store { .. } | Error::NotAStore { .. }) if path.exists() => {
-                // It cannot be copied: its files are kept as they are.
-                let broken = with_end(path, &format!(".broken-{}", now.as_second()));
-                Self::move_aside(path, &broken)?;
-                (Self::open(path, settings, now)?, Some(broken))
-            }
-            other => other.map(|(store, holds)| (store, holds.then_some(aside)))?,
-        };
-        copied.replaced = replaced;
-        store.replace_by(from)?;
-        store.note_head()?;
-        Ok(copied)
-    }
-
     /// Renames the files of an unreadable store. Its head is renamed too, because nothing is missing from the store that
     /// replaces it.
     fn move_aside(path: &Path, aside: &Path) -> Result<()> {
@@ -144,6 +115,35 @@ impl SqliteStore {
         }
         Ok(())
     }
+}
+
+/// Replaces the store at `path` by a copy, in one transaction that other processes see whole. If the old store is not
+/// empty, it is copied beside it first.
+pub fn restore(path: &Path, from: &Path, settings: &Settings, now: Timestamp) -> Result<StoreCopy> {
+    let copy = SqliteStore::open_copy(from, settings)?;
+    let mut copied = copy.describe()?;
+    drop(copy);
+    let aside = with_end(path, &format!(".replaced-{}", now.as_second()));
+    let kept = SqliteStore::open(path, settings, now).and_then(|store| {
+        let holds = store.coverage()?.change.0 > 0;
+        if holds {
+            store.backup(&aside)?;
+        }
+        Ok((store, holds))
+    });
+    let (store, replaced) = match kept {
+        Err(Error::Corrupt { .. } | Error::Store { .. } | Error::NotAStore { .. }) if path.exists() => {
+            // It cannot be copied: its files are kept as they are.
+            let broken = with_end(path, &format!(".broken-{}", now.as_second()));
+            SqliteStore::move_aside(path, &broken)?;
+            (SqliteStore::open(path, settings, now)?, Some(broken))
+        }
+        other => other.map(|(store, holds)| (store, holds.then_some(aside)))?,
+    };
+    copied.replaced = replaced;
+    store.replace_by(from)?;
+    store.note_head()?;
+    Ok(copied)
 }
 
 /// Returns the paths of the copies that restores kept beside a store.

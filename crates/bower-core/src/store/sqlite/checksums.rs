@@ -292,7 +292,7 @@ pub(super) fn findings(connection: &Connection) -> Result<Vec<String>> {
             damaged += u64::from(row.get::<_, Option<i64>>(columns)? != Some(sum.into()));
         }
         if damaged > 0 {
-            found.add(table, format!("{damaged} {of} are not as they were written; they are made anew"));
+            found.add(table, format!("{damaged} {of} do not match their checksums; they are rebuilt"));
         }
     }
     Ok(found.sentences())

@@ -300,7 +300,7 @@ impl IndexFeed for SqliteStore {
 
     fn release(&self, covered: &Covered<'_>) -> crate::Result<()> {
         let every = covered.tokens.map_or(covered.vector, |(_, tokens)| tokens.min(covered.vector));
-        self.write("shorten the tail", |connection| {
+        self.write("shorten the delta", |connection| {
             connection.prepare_cached("DELETE FROM tail WHERE change <= ?1")?.execute([covered.text.0])?;
             // The mark that a purge is due stays until the purge is done.
             connection

@@ -201,9 +201,9 @@ impl Batch<'_> {
         let Some(row) = row_of(self.connection, older)? else { return Ok(None) };
         let there = item_at(self.connection, row, false)?;
         Ok(if !is_same_place(&there, item) {
-            Some(format!("it replaces {older}, which is of another collection, scope or owner here"))
+            Some(format!("it replaces {older}, which has another collection, scope or owner here"))
         } else if stands(there.status) {
-            Some(format!("it replaces {older}, which was changed here later and stands"))
+            Some(format!("it replaces {older}, which was changed here later and is kept"))
         } else {
             None
         })
@@ -411,7 +411,9 @@ impl Batch<'_> {
             )?
             .exists([&event.subject])?;
         if !known {
-            return Ok(PieceOutcome::Conflict("what it happened to is not here".to_owned()));
+            return Ok(PieceOutcome::Conflict(
+                "the item that this event names is not in this store".to_owned(),
+            ));
         }
         let (time, detail) = (event.time.as_microsecond(), event.detail.to_string());
         let values = params![event.subject, time, event.action, event.actor, detail];
@@ -469,7 +471,7 @@ fn stranger(there: &ItemCopy, item: &ItemCopy) -> Option<&'static str> {
     if there.kind != item.kind || there.content != item.content {
         Some("another text has this id here")
     } else if !is_same_place(there, item) {
-        Some("it is of another collection, scope or owner here")
+        Some("it has another collection, scope or owner here")
     } else if there.part.as_ref().map(|part| &part.document) != item.part.as_ref().map(|part| &part.document)
     {
         Some("it is a part of another document here")

@@ -34,6 +34,9 @@ mod states;
 mod trust;
 mod upkeep;
 
+pub use backup::restore;
+pub use salvage::salvage;
+
 #[cfg(test)]
 pub(super) mod tests;
 
@@ -141,11 +144,6 @@ impl Drop for Reader<'_> {
 }
 
 impl SqliteStore {
-    /// Returns the path of the store's file in a home.
-    pub fn file_in(home: &Path) -> PathBuf {
-        home.join("memory.db")
-    }
-
     /// Opens the store at `path`. Creates it and its folder if needed, and migrates an older schema.
     ///
     /// A store that cannot be written is opened for reading; its writes then fail with [`Error::ReadOnly`].
@@ -525,6 +523,11 @@ impl SqliteStore {
             _ => Error::Store { doing, at, source: source.into() },
         }
     }
+}
+
+/// Returns the path of the store's file in a home.
+pub fn file_in(home: &Path) -> PathBuf {
+    home.join("memory.db")
 }
 
 impl Store for SqliteStore {

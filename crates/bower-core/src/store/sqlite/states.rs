@@ -250,7 +250,7 @@ const TIES: &[&str] = &["link", "contradict", "review"];
 /// Reasons why an event cannot be undone.
 const GONE: &str = "it was forgotten";
 const MOVED: &str = "it changed since";
-const UNLINKED: &str = "what it replaced is not there to be replaced again";
+const UNLINKED: &str = "the memory that it replaced no longer exists";
 const REPLACED: &str = "something else has its place since";
 
 /// Reads the events of a change, the last first.

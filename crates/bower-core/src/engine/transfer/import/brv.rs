@@ -166,7 +166,7 @@ impl Migration<'_> {
                 let whole = name.replace(".stub.md", ".full.md");
                 let file = path.with_file_name(whole.rsplit('/').next().unwrap_or(&whole));
                 if !file.is_file() {
-                    self.error(name, format!("the archived text it stands for, {whole}, is missing"));
+                    self.error(name, format!("the archived text that it refers to, {whole}, is missing"));
                 }
                 return Ok(());
             }
@@ -341,7 +341,7 @@ impl Migration<'_> {
                 (PieceOutcome::Conflict(why), NewPiece::Item(new)) => self.error(&new.item.id, why),
                 (PieceOutcome::Added | PieceOutcome::Updated, _) => self.report.migrated += 1,
                 (PieceOutcome::Same | PieceOutcome::Newer | PieceOutcome::Conflict(_), _) => {
-                    self.report.unchanged += 1
+                    self.report.unchanged += 1;
                 }
             }
         }

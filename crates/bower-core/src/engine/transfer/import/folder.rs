@@ -197,7 +197,7 @@ impl FolderImport<'_, '_> {
         };
         if request.dry_run {
             self.import.report.added += 1;
-            self.tell(name, "added", None, "it would be told as bower curate tells a memory");
+            self.tell(name, "added", None, "it would be curated, as bower curate does it");
             return Ok(Ok(None));
         }
         let curated = self.import.engine.curate(&Visibility::everything(), &told, self.import.now)?;
@@ -256,7 +256,7 @@ impl FolderImport<'_, '_> {
             }
         };
         if self.is_moved(&fields, page, &there) {
-            let reason = "collection, scope and owner of a memory stay as they are; --scope and --owner give it to somebody else";
+            let reason = "collection, scope and owner of a memory stay as they are; to move it to another owner, import with --scope and --owner";
             return Ok(Err(reason.to_owned()));
         }
         let is_same_text = page.body == there.content || page.body.trim() == there.content.trim();

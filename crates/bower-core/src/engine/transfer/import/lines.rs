@@ -64,7 +64,7 @@ pub(crate) fn read(import: &mut Import<'_>, name: &str, mut reader: impl BufRead
                 continue;
             }
             Err(source) => {
-                let reason = format!("cannot be read on: {source}; what stands before it was taken in");
+                let reason = format!("cannot be read further: {source}; everything before it was imported");
                 reading.error(number, &reason);
                 break;
             }
@@ -339,7 +339,7 @@ fn counts(item: &ItemCopy) -> [u64; 3] {
 }
 
 fn half_floats(vector: &VectorCopy) -> Result<NewVector, &'static str> {
-    let odd = "the vector is not in hex, four digits a dimension; it is made anew";
+    let odd = "the vector is not in hex, four digits a dimension; it is computed again";
     let digit = |byte: u8| char::from(byte).to_digit(16).map(|digit| digit as u8);
     let bytes = vector.half_floats.as_bytes();
     let half: Option<Vec<u8>> =

@@ -188,7 +188,7 @@ impl Talk<'_, '_> {
         if !self.conversations.contains(&turn.conversation) {
             if self.conversations.len() >= MOST_CONVERSATIONS {
                 let reason = format!(
-                    "it has more than {MOST_CONVERSATIONS} conversations; what stands before was taken in: split the file"
+                    "it has more than {MOST_CONVERSATIONS} conversations; those before were imported: split the file"
                 );
                 self.import.report.error(&self.name, reason);
                 self.is_full = true;
@@ -209,7 +209,7 @@ impl Talk<'_, '_> {
             return Err(error);
         }
         if let Err(reason) = outcome {
-            let reason = format!("{reason}; what stands before it was taken in; is the file whole?");
+            let reason = format!("{reason}; everything before it was imported; is the file complete?");
             self.import.report.error(&self.name, reason);
         }
         self.write()

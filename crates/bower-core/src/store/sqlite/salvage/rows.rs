@@ -217,7 +217,7 @@ fn each_row(
                 }
                 other => ended = other,
             },
-            None => saved.name(format!("{table}, row {}: its values are not those of such a row", raw.row)),
+            None => saved.name(format!("{table}, row {}: its values do not fit such a row", raw.row)),
         }
     };
     for found in &tables {

@@ -7,7 +7,7 @@ use super::fixture::{has, with_sqlite};
 use crate::config::Settings;
 use crate::error::Error;
 use crate::store::contract::{at, memory, put, stamp};
-use crate::store::{SqliteStore, Store};
+use crate::store::{SqliteStore, Store, sqlite};
 
 #[test]
 fn files_that_are_not_our_store_are_refused_by_name() {
@@ -70,7 +70,7 @@ fn a_backup_is_whole_while_others_write_and_replaces_what_came_after() {
         put(store, &memory("after the copy"), stamp(9)).unwrap();
         let coverage = store.coverage().unwrap();
         let settings = Settings::default();
-        let restored = SqliteStore::restore(path, &file, &settings, at(10)).unwrap();
+        let restored = sqlite::restore(path, &file, &settings, at(10)).unwrap();
         assert_eq!((restored.items, restored.change), (copied.items, copied.change));
         // An open handle sees the restored copy, and indexes of later changes are refused.
         assert_eq!(store.counts().unwrap().memories, copied.items);
@@ -87,7 +87,7 @@ fn a_backup_is_whole_while_others_write_and_replaces_what_came_after() {
         let foreign = path.with_file_name("foreign.db");
         Connection::open(&foreign).unwrap().execute_batch("CREATE TABLE t (a)").unwrap();
         for bad in [&broken, &missing, &foreign] {
-            assert!(SqliteStore::restore(path, bad, &settings, at(13)).is_err(), "{bad:?}");
+            assert!(sqlite::restore(path, bad, &settings, at(13)).is_err(), "{bad:?}");
         }
         assert_eq!(store.coverage().unwrap(), before);
     });
