@@ -92,7 +92,7 @@ fn what_cannot_be_changed_is_told_with_its_place() {
     check("[1]", "its outermost value is not an object");
     check("{\"mcpServers\": null}", "mcpServers is not an object");
     check("{\"hooks\": {\"Stop\": {}}}", "hooks.Stop is not a list");
-    check("{\"mcpServers\": {}, \"mcpServers\": {}}", "mcpServers stands there twice");
+    check("{\"mcpServers\": {}, \"mcpServers\": {}}", "mcpServers is in the file twice");
     let table = [Edit::Table { at: "mcp_servers", command: "bower".into(), arguments: vec![] }];
     let error = edit::put("a = 1\nb = = 2\n", &table).unwrap_err();
     assert!(error.contains("line 2 column 5"), "{error}");

@@ -88,7 +88,7 @@ fn json_that_grows_in_memory_is_refused_piece_by_piece() {
     );
     refused(&home, &line, &["line.jsonl:1", "a line of 60.0 MB", "larger than 32 MB"], 1);
     let open = filled(&home, "open.json", "[{\"mapping\":{", "\"a\":[{\"b\":", 4 << 20, "");
-    refused(&home, &open, &["open.json", "does not end", "is the file whole?"], 0);
+    refused(&home, &open, &["open.json", "does not end", "is the file complete?"], 0);
     let text = filled(&home, "text.jsonl", r#"{"speaker":"Bob","text":""#, "word ", 4 << 20, "\"}\n");
     refused(&home, &text, &["turn 1", "max_file_bytes"], 0);
     // An export of a store, whose lines anybody may have written.

@@ -95,7 +95,7 @@ fn an_archive_of_claude_and_a_cut_one() {
     home.write("half.json", &half[..half.len() - 30]);
     let ended = home.run(["import", "half.json", "--format", "json"]);
     assert_eq!(ended.status, 3, "{}", ended.out);
-    assert!(ended.out.contains("is the file whole?"), "{}", ended.out);
+    assert!(ended.out.contains("is the file complete?"), "{}", ended.out);
     for (name, text, reason) in [
         ("notes.txt", "just words", "neither an export of bower"),
         ("empty.json", "", "it is empty"),

@@ -215,7 +215,7 @@ fn a_broken_file_changes_nothing() {
     assert_eq!(setup(&home, &["gemini", "--yes"]).status, 3);
     home.write("user/.config/opencode/plugins/bowerbird.js", "// somebody else's\n");
     let ended = setup(&home, &["opencode", "--yes", "--format", "text"]);
-    assert!(ended.status == 3 && ended.talk.contains("somebody else's file"), "{ended:?}");
+    assert!(ended.status == 3 && ended.talk.contains("another program's file"), "{ended:?}");
 }
 
 /// A repository that somebody else made may hold anything in the place of a host's file: reading a pipe or a device never ends.

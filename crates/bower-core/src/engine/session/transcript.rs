@@ -225,7 +225,7 @@ impl<'a> TranscriptReader<'a> {
                         return Err(error);
                     }
                     if let Err(reason) = outcome {
-                        self.problem(name.to_owned(), format!("{reason}; is the file whole?"));
+                        self.problem(name.to_owned(), format!("{reason}; is the file complete?"));
                     }
                     return Ok(0);
                 }
