@@ -1,8 +1,8 @@
-//! The engine: one store with its indexes and its model, opened in one folder. Each verb has a room.
+//! The engine: one store with its indexes and its model, opened in one folder. Each verb has a module.
 //!
-//! `query` answers questions, `curate` keeps memories, `index` reads documents, `session` reads conversations and briefs agents,
-//! `transfer` moves items in and out, `maintain` does what is due. A room imports those before it in that order, never one
-//! behind it. What they share is beside them: `indexes`, `deltas`, `model`, `caches`, `pending`.
+//! `query` answers questions, `curate` keeps memories, `index` reads documents, `session` reads conversations and
+//! briefs agents, `transfer` exports and imports, `maintain` does periodic work. A module imports only those before it
+//! in that order. Shared code is beside them: `indexes`, `deltas`, `model`, `caches`, `pending`.
 
 mod caches;
 mod cross;
@@ -47,31 +47,31 @@ pub use transfer::import::batch::Import;
 /// The writer's name in events.
 const ACTOR: &str = "bower";
 
-/// A store with its indexes and its model, opened in one folder. Cheap to open: nothing is read before it is needed.
+/// A store with its indexes and its model in one folder. Opening is cheap: everything is read on demand.
 pub struct Engine {
     home: PathBuf,
     settings: Settings,
     store: Arc<dyn Store>,
-    /// What this machine remembers beside it.
+    /// This machine's records beside the store.
     desk: Arc<dyn Desk>,
     indexes: Indexes,
     model: LocalModel,
-    /// Opened when something is to be reranked.
+    /// Opened on the first reranking.
     cross: LocalCross,
-    /// Handed in by the program, where its user chose one.
+    /// Passed in by the program if its user configured one.
     llm: Option<Box<dyn Llm>>,
     caches: Caches,
     pending: Pending,
 }
 
 impl Engine {
-    /// Opens the store in `home`, making the folder and the store where there are none.
+    /// Opens the store in `home`, and creates the folder and the store if they are missing.
     pub fn open(home: &Path, settings: Settings, now: Timestamp) -> Result<Self> {
         let (store, desk) = store::open(home, &settings, now)?;
         Ok(Self::new(home, settings, store, desk))
     }
 
-    /// The engine on a store that is open, with its indexes and models in `home`.
+    /// Returns an engine on an open store, with its indexes and models in `home`.
     pub fn new(home: &Path, settings: Settings, store: Arc<dyn Store>, desk: Arc<dyn Desk>) -> Self {
         Self {
             home: home.to_path_buf(),
@@ -87,15 +87,15 @@ impl Engine {
         }
     }
 
-    /// The engine with a language model: for reranking, where somebody asks for it.
+    /// Sets the language model, which is used for reranking on request.
     #[must_use]
     pub fn with_llm(self, llm: Box<dyn Llm>) -> Self {
         Self { llm: Some(llm), ..self }
     }
 
-    /// The engine with an embedder of the program's own instead of the local model: one that remembers what it made, say.
+    /// Sets the program's own embedder in place of the local model, for example one with a cache.
     ///
-    /// Its [`Embedder::model`] says whose vectors its are; they are compared with those and no others.
+    /// [`Embedder::model`] names the model of its vectors; only vectors of that model are compared.
     #[must_use]
     pub fn with_embedder(mut self, embedder: Box<dyn Embedder>) -> Self {
         self.model.given(embedder);

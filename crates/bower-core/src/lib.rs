@@ -85,7 +85,7 @@ pub use error::{Error, Result};
 
 /// Packs and opens the local models, and defines the trait of an embedder.
 ///
-/// An engine finds packed models in its home; [`Engine::with_embedder`] takes any other embedder.
+/// An engine loads packed models from its home; [`Engine::with_embedder`] sets any other embedder.
 pub mod model {
     pub use crate::embed::{
         CROSS_ARITHMETIC, CROSS_FILES, CROSS_PACKED, CrossEncoder, CrossSources, EmbeddedQuestion,
@@ -94,7 +94,7 @@ pub mod model {
     };
 }
 
-/// Functions that a program shares with the engine, so that both read and show a text in the same way. None needs a store.
+/// Functions that a program shares with the engine, so that both read and show texts alike. None needs a store.
 pub mod shared {
     pub use crate::ingest::check_values;
     pub use crate::memory::gate::{Constants as GateConstants, Redacted, SecretKind, redact};
@@ -104,7 +104,7 @@ pub mod shared {
     pub use crate::text::{Language, QueryTerm, Snippet, query_terms, snippet};
 }
 
-/// The store in one SQLite file: what restores a copy of it and salvages a damaged one, without an engine.
+/// The store as one SQLite file: restores a copy and salvages a damaged one, without an engine.
 pub mod sqlite {
     pub use crate::store::SqliteStore;
 }
@@ -116,7 +116,7 @@ pub mod parts {
     pub mod embed {
         pub use crate::embed::*;
     }
-    /// From a file to chunks.
+    /// Reading files into chunks.
     pub mod ingest {
         pub use crate::ingest::*;
     }
@@ -124,7 +124,7 @@ pub mod parts {
     pub mod memory {
         pub use crate::memory::*;
     }
-    /// From candidates to one order.
+    /// Ranking of candidates.
     pub mod rank {
         pub use crate::rank::*;
     }
