@@ -33,7 +33,7 @@ impl BlockSums {
         Self { len: bytes.len(), sums: bytes.chunks(BLOCK).map(crc32fast::hash).collect() }
     }
 
-    /// Length of the summed file, in bytes.
+    /// Returns the length of the summed file, in bytes.
     pub fn file_len(&self) -> usize {
         self.len
     }
@@ -66,7 +66,7 @@ impl BlockSums {
         (rest.is_empty() && sums.len() == len.div_ceil(BLOCK)).then_some(Self { len, sums })
     }
 
-    /// The sums alone, for a caller that stores the length and a checksum of the sums.
+    /// Returns the sums alone, for a caller that stores the length and a checksum of the sums.
     pub fn sums(&self) -> &[u32] {
         &self.sums
     }
@@ -123,7 +123,7 @@ pub struct Checked {
 }
 
 impl Checked {
-    /// For a file of which no block is verified yet.
+    /// Starts with no block verified.
     pub fn new(sums: Option<BlockSums>) -> Self {
         let blocks = sums.as_ref().map_or(0, |sums| sums.sums.len());
         let whole = (0..blocks.div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
@@ -135,7 +135,7 @@ impl Checked {
         self.sums.is_some()
     }
 
-    /// The checksums.
+    /// Returns the checksums.
     pub fn sums(&self) -> Option<&BlockSums> {
         self.sums.as_ref()
     }

@@ -55,7 +55,7 @@ pub enum Error {
     NotAStore {
         /// Where a store was looked for.
         at: Location,
-        /// What was found instead.
+        /// The content that was found instead.
         reason: String,
     },
     /// Stored data contradicts itself.
@@ -63,7 +63,7 @@ pub enum Error {
     Corrupt {
         /// The store, or the damaged file or folder.
         at: Location,
-        /// What was expected and what was found.
+        /// The expected and the found content.
         reason: String,
     },
     /// The store failed, and no other variant fits.

@@ -121,7 +121,7 @@ impl RowSet {
         self.len = self.words.iter().map(|word| word.count_ones() as usize).sum();
     }
 
-    /// Number of rows in the set.
+    /// Returns the number of rows in the set.
     pub fn len(&self) -> usize {
         self.len
     }
@@ -131,7 +131,7 @@ impl RowSet {
         self.len == 0
     }
 
-    /// Bytes on the heap.
+    /// Returns its bytes on the heap.
     pub fn bytes(&self) -> usize {
         self.words.capacity() * size_of::<u64>()
     }
@@ -251,8 +251,9 @@ words! {
 }
 
 impl Scope {
-    /// How few may see it. A project's items are for everybody, a user's for one person and that person's agents, an
-    /// agent's for one agent. A mission's are for one task, the fewest of all.
+    /// Returns the rank of the scope; the higher, the fewer may see an item. A project's items are for everybody, a
+    /// user's for one person and that person's agents, an agent's for one agent. A mission's are for one task, the
+    /// fewest of all.
     fn strictness(self) -> u8 {
         match self {
             Self::Project => 0,
@@ -290,12 +291,12 @@ pub struct Visibility {
 }
 
 impl Visibility {
-    /// The whole store, for an unrestricted caller.
+    /// Returns the whole store, for an unrestricted caller.
     pub const fn everything() -> Self {
         Self { scope: None, owner: None, collections: None }
     }
 
-    /// Items of a scope and an owner, in any collection.
+    /// Returns the items of a scope and an owner, in any collection.
     pub const fn of(scope: Option<Scope>, owner: Option<String>) -> Self {
         Self { scope, owner, collections: None }
     }
@@ -474,11 +475,11 @@ words! {
 words! {
     /// Feedback on a memory that an answer returned.
     Verdict, "verdict" {
-        /// It helped.
+        /// Helped.
         Useful = "useful",
-        /// It was never true.
+        /// Never true.
         Wrong = "wrong",
-        /// It is no longer true.
+        /// No longer true.
         Stale = "stale",
     }
 }
@@ -488,11 +489,11 @@ words! {
     Turn, "turn" {
         /// A candidate becomes active.
         Promote = "promote",
-        /// It fades: it is dropped first when the budget is short.
+        /// Fades: it is dropped first when the budget is short.
         Demote = "demote",
-        /// It no longer fades.
+        /// No longer fades.
         Raise = "raise",
-        /// It leaves answers and stays in the store.
+        /// Leaves answers and stays in the store.
         Archive = "archive",
     }
 }
@@ -533,7 +534,7 @@ impl Band {
 pub struct Facts {
     /// Memory or chunk.
     pub kind: Kind,
-    /// What a memory is about.
+    /// The type of a memory; a chunk has none.
     pub memory_type: Option<MemoryType>,
     /// Stored importance, 0..1.
     pub importance: f32,

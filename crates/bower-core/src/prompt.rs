@@ -95,22 +95,22 @@ static ALIKE: LazyLock<Vec<(char, u8)>> = LazyLock::new(|| {
 });
 
 impl PromptText {
-    /// A text of the program itself.
+    /// Wraps a text of the program itself.
     pub fn own(text: &'static str) -> Self {
         Self(text.to_owned())
     }
 
-    /// A text as one line, its white space joined.
+    /// Turns a text into one line, its white space joined.
     pub fn line(text: &str) -> Self {
         Self(without_delimiters(one_line(&visible(text))))
     }
 
-    /// A text with its lines unchanged: for tables, and for texts whose structure cannot be mistaken for ours.
+    /// Makes a text safe and keeps its lines: for tables, and for texts whose structure cannot be mistaken for ours.
     pub fn lines(text: &str) -> Self {
         Self(without_delimiters(visible(text).into_owned()))
     }
 
-    /// Markdown without headings of its own: they are escaped with a backslash, and an open fence is closed. Ends with
+    /// Makes Markdown without headings of its own: they are escaped with a backslash, and an open fence is closed. Ends with
     /// a line break.
     pub fn prose(text: &str) -> Self {
         let mut out = String::with_capacity(text.len() + 1);
@@ -118,7 +118,7 @@ impl PromptText {
         Self(out)
     }
 
-    /// Code within fences that none of its lines closes. Ends with a line break.
+    /// Fences code so that none of its lines closes the fence. Ends with a line break.
     pub fn code(text: &str) -> Self {
         let text = Self::lines(text);
         let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
@@ -172,7 +172,7 @@ impl PromptText {
         Self(self.0.trim().to_owned())
     }
 
-    /// The text itself.
+    /// Returns the text itself.
     pub fn as_str(&self) -> &str {
         &self.0
     }

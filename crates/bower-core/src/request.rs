@@ -102,7 +102,7 @@ pub struct Item {
     pub metadata: Map<String, Value>,
     /// The collection that it belongs to.
     pub collection: String,
-    /// Who may see it.
+    /// Its scope: who may see it.
     pub scope: Scope,
     /// Its owner within the scope.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -236,7 +236,7 @@ pub struct QueryRequest {
 }
 
 impl Default for QueryRequest {
-    /// Ten hits from the whole store, by all channels.
+    /// Asks for ten hits from the whole store, by all channels.
     fn default() -> Self {
         Self {
             text: String::new(),
@@ -513,7 +513,7 @@ pub enum Settlement {
     Merge {
         /// The text.
         text: String,
-        /// Who wrote it.
+        /// The author of the text.
         said_by: Author,
     },
 }
@@ -529,7 +529,7 @@ pub struct IndexRequest {
     pub include: Vec<String>,
     /// Globs of files to leave out.
     pub exclude: Vec<String>,
-    /// Who may see the chunks.
+    /// The scope of the chunks: who may see them.
     pub scope: Scope,
     /// The owner of the chunks.
     pub owner: Option<String>,

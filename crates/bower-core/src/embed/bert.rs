@@ -73,12 +73,12 @@ impl EncoderShape {
         Ok(())
     }
 
-    /// Bytes of a word's row: its numbers as signed bytes, then the value of one step as float32.
+    /// Returns the bytes of a word's row: its numbers as signed bytes, then the value of one step as float32.
     pub(super) fn word_row(&self) -> usize {
         self.hidden + STEP_BYTES
     }
 
-    /// Number of sections of the encoder; any other sections of a model follow them.
+    /// Returns the number of sections of the encoder; any other sections of a model follow them.
     pub(super) fn sections(&self) -> usize {
         SECTIONS_FIRST + self.layers * SECTIONS_LAYER
     }

@@ -24,7 +24,7 @@ pub(super) struct Spreads {
 const KEPT: usize = 8;
 /// Number of inputs per further byte.
 const INPUTS_A_BYTE: usize = 16;
-/// Number of texts of random pieces from the vocabulary, as pairs, and the pieces of one such text.
+/// Number of pairs of texts from pieces spread over the vocabulary, and the pieces of one such text.
 const DRAWN_PAIRS: usize = 6;
 const DRAWN_PIECES: usize = 20;
 

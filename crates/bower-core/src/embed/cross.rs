@@ -248,7 +248,7 @@ impl CrossEncoder {
         Ok(model)
     }
 
-    /// The model's name.
+    /// Returns the model's name.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -266,7 +266,7 @@ impl CrossEncoder {
         &self.about.sources
     }
 
-    /// Most tokens of one pair.
+    /// Returns the most tokens of one pair.
     pub fn most_tokens(&self) -> usize {
         self.most_tokens
     }

@@ -93,12 +93,12 @@ impl PackedLayout {
         }
     }
 
-    /// Number of sections.
+    /// Returns the number of sections.
     pub(super) fn count(&self) -> usize {
         self.sections.len()
     }
 
-    /// The SHA-256 of everything after the header.
+    /// Returns the SHA-256 of everything after the header.
     pub(super) fn contents(&self) -> &[u8; 32] {
         &self.contents
     }
@@ -147,7 +147,7 @@ pub(super) fn write(name: &str, sections: &[Vec<u8>]) -> Vec<u8> {
     file
 }
 
-/// Bytes of the header of a file with this many sections.
+/// Returns the bytes of the header of a file with this many sections.
 fn header_bytes(sections: usize) -> usize {
     (AT_TABLE + 16 * sections + CHECK).next_multiple_of(PAGE)
 }

@@ -95,7 +95,7 @@ impl MiniLm {
         encoding
     }
 
-    /// Number of pieces of a text, without `[CLS]` and `[SEP]`.
+    /// Returns the number of pieces of a text, without `[CLS]` and `[SEP]`.
     fn count(&self, text: &str) -> Result<usize> {
         let mut pieces = Vec::with_capacity(text.len() / 3);
         self.file.check_vocabulary().map_err(|error| self.here(error))?;

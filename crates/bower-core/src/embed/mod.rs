@@ -29,17 +29,17 @@ use crate::error::Result;
 
 /// Turns text into vectors. Vectors of two embedders may be compared only if their [`Embedder::model`] is the same.
 pub trait Embedder: Send + Sync {
-    /// The identity of the vectors: the model and the arithmetic that made them, e.g. `all-MiniLM-L6-v2.i8-2`. Part of
+    /// Returns the identity of the vectors: the model and the arithmetic that made them, e.g. `all-MiniLM-L6-v2.i8-2`. Part of
     /// every key under which a vector is stored.
     fn model(&self) -> &str;
 
-    /// Numbers of a vector.
+    /// Returns the dimension of the vectors.
     fn dimension(&self) -> usize;
 
     /// Returns the vector of a text, at unit length. Every text has one, the empty one too; none is truncated.
     fn embed(&self, text: &str) -> Result<Vec<f32>>;
 
-    /// The identity of the token codes: model, arithmetic and scheme, e.g. `all-MiniLM-L6-v2.i8-2.t2`. `None` if the
+    /// Returns the identity of the token codes: model, arithmetic and scheme, e.g. `all-MiniLM-L6-v2.i8-2.t2`. `None` if the
     /// model provides no token states. Part of every key under which codes are stored.
     fn tokens(&self) -> Option<&str> {
         None

@@ -174,17 +174,17 @@ impl<'a> WordPiece<'a> {
         })
     }
 
-    /// Number of ids: every id is below it.
+    /// Returns the number of ids: every id is below it.
     pub fn pieces(&self) -> usize {
         self.ends.len() / 4
     }
 
-    /// The id of `[CLS]`, which the model expects before a text.
+    /// Returns the id of `[CLS]`, which the model expects before a text.
     pub fn first(&self) -> u32 {
         self.first
     }
 
-    /// The id of `[SEP]`, which the model expects after a text.
+    /// Returns the id of `[SEP]`, which the model expects after a text.
     pub fn last(&self) -> u32 {
         self.last
     }
@@ -388,7 +388,7 @@ fn seed(continues: u32) -> u64 {
     0xcbf2_9ce4_8422_2325 ^ u64::from(continues)
 }
 
-/// One step of FNV-1a.
+/// Does one step of FNV-1a.
 #[inline]
 fn mix(hash: u64, byte: u8) -> u64 {
     (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)

@@ -36,12 +36,12 @@ impl<'a> SegmentFile<'a> {
         Ok(Self { disk, path, file, buffer, written: 0, sum, blocks })
     }
 
-    /// The file's path.
+    /// Returns the file's path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Number of bytes written so far.
+    /// Returns the number of bytes written so far.
     pub fn len(&self) -> usize {
         self.written as usize + self.buffer.len()
     }

@@ -40,7 +40,7 @@ pub trait SegmentFormat: Debug + Sized {
     /// Returns the format of an index of this dimension, or why there can be none.
     fn of(dimension: usize) -> Result<Self, String>;
 
-    /// The dimension in manifests: numbers of a vector or of a token.
+    /// Returns the dimension in manifests: numbers of a vector or of a token.
     fn dimension(&self) -> usize;
 
     /// Returns the sections of a segment with this many rows and this [`SegmentFormat::size`]. If the file is damaged,

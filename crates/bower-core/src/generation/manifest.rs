@@ -68,14 +68,14 @@ struct Number {
 }
 
 impl SegmentEntry {
-    /// The segment's file.
+    /// Returns the segment's file.
     pub fn path(&self, dir: &Path) -> PathBuf {
         segment_path(dir, self.number)
     }
 }
 
 impl Dead {
-    /// The bitmap's file.
+    /// Returns the bitmap's file.
     pub fn path(&self, dir: &Path) -> PathBuf {
         dead_path(dir, self.number)
     }
@@ -115,7 +115,7 @@ impl Manifest {
         }
     }
 
-    /// Number of files that belong to it beside the manifest.
+    /// Returns the number of files that belong to it beside the manifest.
     #[cfg(any(test, feature = "fuzzing"))]
     pub fn files(&self) -> usize {
         self.segments.iter().map(|entry| 2 + usize::from(entry.dead.is_some())).sum()

@@ -50,27 +50,27 @@ impl<R: SegmentFormat> Generation<R> {
         Ok((segments, format))
     }
 
-    /// The coverage of the index.
+    /// Returns the coverage of the index.
     pub fn coverage(&self) -> &Coverage {
         &self.manifest.coverage
     }
 
-    /// The model, or the scheme with its model, that made the rows.
+    /// Returns the model, or the scheme with its model, that made the rows.
     pub fn model(&self) -> &str {
         &self.manifest.model
     }
 
-    /// Numbers of a vector or of a token.
+    /// Returns the dimension: numbers of a vector or of a token.
     pub fn dimension(&self) -> usize {
         self.manifest.dimension
     }
 
-    /// Number of rows that can be found.
+    /// Returns the number of rows that can be found.
     pub fn len(&self) -> usize {
         self.segments.iter().map(Segment::live).sum()
     }
 
-    /// Number of the given rows that can be found.
+    /// Returns the number of the given rows that can be found.
     pub fn count(&self, rows: &RowSet) -> usize {
         let in_segment = |segment: &Segment<R>| {
             let (view, mut from, mut count) = (segment.view(), 0, 0);
@@ -110,7 +110,7 @@ impl<R: SegmentFormat> Generation<R> {
         self.segments.iter().all(Segment::has_sums)
     }
 
-    /// Its files.
+    /// Returns its files.
     pub fn paths(&self) -> Vec<PathBuf> {
         let files = |entry: &SegmentEntry| {
             let dead = entry.dead.as_ref().map(|dead| dead.path(&self.dir));
@@ -124,7 +124,7 @@ impl<R: SegmentFormat> Generation<R> {
         self.segments.iter().find_map(Segment::damage)
     }
 
-    /// Number of segments: at most about the binary logarithm of its rows over 4,096.
+    /// Returns the number of segments: at most about the binary logarithm of its rows over 4,096.
     #[cfg(feature = "parts")]
     pub fn segments(&self) -> usize {
         self.segments.len()

@@ -73,17 +73,17 @@ impl<R: SegmentFormat> Segment<R> {
         Ok(Self { path, map, checked, tables, layout, dead, dead_count, format: PhantomData })
     }
 
-    /// Number of rows in the file, dead ones included; at least 1.
+    /// Returns the number of rows in the file, dead ones included; at least 1.
     pub fn rows(&self) -> usize {
         self.layout.rows
     }
 
-    /// Number of rows that can be found.
+    /// Returns the number of rows that can be found.
     pub fn live(&self) -> usize {
         self.layout.rows - self.dead_count
     }
 
-    /// Length of the bytes of all rows.
+    /// Returns the length of the bytes of all rows.
     pub fn bytes_len(&self) -> usize {
         self.layout.bytes
     }

@@ -288,7 +288,7 @@ impl<R: BufRead> Pieces<R> {
     }
 }
 
-/// Number of line ends in some bytes.
+/// Returns the number of line ends in some bytes.
 fn newlines(bytes: &[u8]) -> u64 {
     bytes.iter().map(|byte| u64::from(*byte == b'\n')).sum()
 }

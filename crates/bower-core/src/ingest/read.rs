@@ -41,7 +41,7 @@ pub fn read(path: &Path, max_bytes: u64) -> Result<Vec<u8>, Skipped> {
     Ok(bytes)
 }
 
-/// SHA-256 of a file's bytes, as 64 hex digits.
+/// Returns the SHA-256 of a file's bytes, as 64 hex digits.
 pub fn content_hash(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
 }

@@ -96,12 +96,14 @@ impl Provenance {
     pub const FILE: Self =
         Self { said_by: Author::Document, least_trusted: Author::Document, reviewed: true };
 
-    /// A text that its author told the store to keep. If the author is outside, it waits for a review nevertheless.
+    /// Returns the provenance of a text whose author asked to keep it. If the author is outside, it waits for a review
+    /// nevertheless.
     pub const fn told(by: Author) -> Self {
         Self { said_by: by, least_trusted: by, reviewed: !by.is_outside() }
     }
 
-    /// A text extracted from words that nobody asked to keep. `among` is the least trusted source before it.
+    /// Returns the provenance of a text extracted from words that nobody asked to keep. `among` is the least trusted
+    /// source before it.
     pub fn picked(by: Author, among: Author) -> Self {
         Self { said_by: by, least_trusted: by.less_trusted(among), reviewed: false }
     }
@@ -111,7 +113,7 @@ impl Provenance {
         self.said_by.is_outside() || self.least_trusted.is_outside()
     }
 
-    /// Provenance of a text derived from two: as trusted as the less trusted, and reviewed if both are.
+    /// Combines the provenance of two sources: as trusted as the less trusted, and reviewed if both are.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self {
@@ -121,13 +123,14 @@ impl Provenance {
         }
     }
 
-    /// Provenance of a text derived from several; `None` if there are none.
+    /// Combines the provenance of several sources; `None` if there are none.
     pub fn of_sources(sources: impl IntoIterator<Item = Self>) -> Option<Self> {
         sources.into_iter().reduce(Self::and)
     }
 
-    /// Provenance after the same words were repeated. A reviewed repetition raises trust to the better of both. An
-    /// unreviewed one leaves a reviewed item unchanged, and lowers an unreviewed item's trust to the worse of both.
+    /// Returns the provenance after the same words were repeated. A reviewed repetition raises trust to the better of
+    /// both. An unreviewed one leaves a reviewed item unchanged, and lowers an unreviewed item's trust to the worse of
+    /// both.
     #[must_use]
     pub fn said_again(self, told: Self) -> Self {
         match (self.reviewed, told.reviewed) {
@@ -147,7 +150,7 @@ impl Provenance {
         told.reviewed && (!self.reviewed || (self.is_outside() && !told.is_outside()))
     }
 
-    /// Provenance of a memory written before provenance was stored, from its source and speaker. It is the least trust
+    /// Returns the provenance of a memory written before provenance was stored, from its source and speaker. It is the least trust
     /// that fits. Schema 10 has the same rule in SQL.
     pub fn of_source(source: &str, speaker: Option<&str>, status: Status) -> Self {
         let is_waiting = status == Status::Candidate;

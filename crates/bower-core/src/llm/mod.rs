@@ -23,7 +23,7 @@ pub struct Ask {
 
 /// A language model.
 pub trait Llm: Send + Sync {
-    /// The model's name, for the answer's effort and for errors.
+    /// Returns the model's name, for the answer's effort and for errors.
     fn model(&self) -> &str;
 
     /// Returns the model's answer unchanged, within `timeout`. Returns [`crate::Error::Model`] if there is no answer by

@@ -16,7 +16,7 @@ const LEAST_TOKENS: usize = 16;
 /// The line that opens a briefing.
 const OPENING: &str = "## Briefing\n";
 
-/// Number of entries of a briefing, pinned ones included.
+/// Returns the number of entries of a briefing, pinned ones included.
 pub fn entries(budget: Briefing) -> usize {
     match budget {
         Briefing::Off => 0,
@@ -26,7 +26,7 @@ pub fn entries(budget: Briefing) -> usize {
     }
 }
 
-/// Default token budget of a briefing.
+/// Returns the default token budget of a briefing.
 pub fn tokens(budget: Briefing) -> usize {
     entries(budget) * ENTRY_TOKENS
 }

@@ -274,7 +274,7 @@ fn part(of: f32, whole: f32) -> f32 {
     if whole > 0.0 { bound(f64::from(of) / f64::from(whole), 0.0, 1.0) as f32 } else { 0.0 }
 }
 
-/// `f64::clamp`, with NaN at the lower end.
+/// Does `f64::clamp`, with NaN at the lower end.
 fn bound(x: f64, least: f64, most: f64) -> f64 {
     if x.is_nan() { least } else { x.clamp(least, most) }
 }

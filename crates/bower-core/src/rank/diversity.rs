@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn the_score_that_is_scaled_is_everybodys() {
-        // The same list with scores on another scale gives the same order.
+        // Scores of the same list on another scale give the same order.
         let small = list(&[(1, 0.010), (2, 0.009), (3, 0.006), (5, 0.0)]);
         assert_eq!(rows(&mmr(&small, 4, 0.7, &alike)), [1, 3, 2, 5]);
     }

@@ -29,7 +29,7 @@ pub struct BriefRequest {
 }
 
 impl Default for BriefRequest {
-    /// A standard briefing (eight entries) for any task and folder.
+    /// Asks for a standard briefing (eight entries) for any task and folder.
     fn default() -> Self {
         Self {
             budget: Briefing::Standard,

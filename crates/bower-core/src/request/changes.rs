@@ -25,7 +25,7 @@ pub struct StoreChange {
 }
 
 impl StoreChange {
-    /// A change without events.
+    /// Creates a change without events.
     pub(crate) fn new(change: u64, time: Timestamp) -> Self {
         Self { change, time, actions: BTreeMap::new(), subjects: Vec::new(), more: 0 }
     }

@@ -21,7 +21,7 @@ pub struct CurateRequest {
     pub metadata: Map<String, Value>,
     /// The collection; `None` is the setting `memory_collection`.
     pub collection: Option<String>,
-    /// Who may see it.
+    /// Its scope: who may see it.
     pub scope: Scope,
     /// Its owner.
     pub owner: Option<String>,
@@ -41,7 +41,7 @@ pub struct CurateRequest {
 }
 
 impl CurateRequest {
-    /// A text that the user says, with defaults for all else.
+    /// Creates a request for a text of the user, with defaults for all else.
     pub fn new(content: impl Into<String>) -> Self {
         Self {
             content: content.into(),

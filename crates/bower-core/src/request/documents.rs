@@ -26,7 +26,7 @@ pub struct Document {
     pub chunks: u64,
     /// Length in bytes when it was read.
     pub bytes: u64,
-    /// Who may see it.
+    /// Its scope: who may see it.
     pub scope: Scope,
     /// Its owner.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -75,8 +75,8 @@ pub struct Receipt {
     pub reviews: usize,
     /// Number of records that a session or an answer returned them.
     pub given: usize,
-    /// Number of cached questions that equalled their text or contained it. 0, like `event`, for a caller who may see
-    /// only a part of the store.
+    /// Number of cached questions that were one of their texts, or were almost equal in meaning. 0, like `event`, for a
+    /// caller who may see only a part of the store.
     pub cached: usize,
     /// Number of events from which words were removed.
     pub events: usize,

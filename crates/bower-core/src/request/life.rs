@@ -155,7 +155,7 @@ pub struct ConsolidateRequest {
 }
 
 impl Default for ConsolidateRequest {
-    /// A cosine of .90 and a minute of work.
+    /// Returns a cosine of .90 and a minute of work.
     fn default() -> Self {
         Self { similarity: 0.9, dry_run: false, most_ms: 60_000, llm: false }
     }

@@ -108,7 +108,7 @@ impl Analyzer {
         }
     }
 
-    /// The language passed to [`Analyzer::new`].
+    /// Returns the language passed to [`Analyzer::new`].
     pub fn language(&self) -> Language {
         self.language
     }

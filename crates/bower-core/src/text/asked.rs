@@ -226,7 +226,7 @@ impl AskedScan {
         scored
     }
 
-    /// Quick check without analysis whether any word of the text could match. It may be true too often, but is never
+    /// Whether any word of the text could match: a quick check without analysis. It may be true too often, but is never
     /// wrongly false.
     fn touches(&self, text: &str) -> bool {
         let bytes = text.as_bytes();

@@ -23,7 +23,7 @@ pub(super) enum Class {
     Other,
 }
 
-/// The class of a character. Ranges are the Unicode 16 blocks of the scripts named.
+/// Returns the class of a character. Ranges are the Unicode 16 blocks of the scripts named.
 pub(super) fn class(c: char) -> Class {
     if c.is_ascii() {
         return if c.is_ascii_alphanumeric() { Class::Word } else { Class::Other };

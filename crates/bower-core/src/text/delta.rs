@@ -348,7 +348,7 @@ impl Delta {
         Self::default()
     }
 
-    /// Number of rows with a term of the query.
+    /// Returns the number of rows with a term of the query.
     #[cfg(feature = "parts")]
     pub fn len(&self) -> usize {
         self.hits.len()

@@ -113,18 +113,18 @@ impl TextIndex {
         Ok(Some(index))
     }
 
-    /// The index's coverage.
+    /// Returns the index's coverage.
     pub fn coverage(&self) -> &Coverage {
         &self.payload.coverage
     }
 
-    /// The index's language, in which questions must be analysed.
+    /// Returns the index's language, in which questions must be analysed.
     #[cfg(feature = "parts")]
     pub fn language(&self) -> Language {
         self.payload.language
     }
 
-    /// Number of rows in the index.
+    /// Returns the number of rows in the index.
     pub fn len(&self) -> u64 {
         self.searcher.num_docs()
     }

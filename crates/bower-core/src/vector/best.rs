@@ -27,7 +27,7 @@ pub(super) struct VectorCandidate {
 pub(super) const DELTA: u32 = u32::MAX;
 
 impl VectorCandidate {
-    /// A row of the delta, with its int8 score.
+    /// Creates a candidate for a row of the delta, with its int8 score.
     pub(super) fn of_delta(row: RowId, score: f32) -> Self {
         Self { score, row, segment: DELTA, position: 0 }
     }

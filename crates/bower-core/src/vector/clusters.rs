@@ -30,7 +30,7 @@ const GROUP_ROUNDS: usize = 3;
 /// Number of groups whose centroids are compared with a vector.
 const GROUPS_ASKED: usize = 2;
 
-/// Number of clusters of a segment with this many rows.
+/// Returns the number of clusters of a segment with this many rows.
 pub fn count(rows: usize) -> usize {
     rows.div_ceil(ROWS)
 }

@@ -304,7 +304,7 @@ mod tests {
         let data = Vectors::clustered(128, 6_000, 8);
         let (ascending, moved) = (Compactor::new(128), Compactor::new(128));
         ascending.compact(1, &[], data.rows(0..6_000));
-        // The same vectors with other row ids, in two segments, and one deleted row.
+        // Vectors as before with other row ids, in two segments, and one deleted row.
         let at = |row: u32| (row * 4_999 + 17) % 6_000;
         let rows = |rows: std::ops::Range<u32>| {
             let data = &data;

@@ -43,7 +43,7 @@ impl ByteRows {
         Self { stride, bytes: vec![128; count * stride], scales: vec![0.0; count] }
     }
 
-    /// Number of slots.
+    /// Returns the number of slots.
     pub fn len(&self) -> usize {
         self.scales.len()
     }

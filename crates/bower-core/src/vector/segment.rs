@@ -61,7 +61,7 @@ impl VectorRows {
         Ok(Self { dimension, rotation, isa: Isa::best(), warmed: AtomicBool::new(false) })
     }
 
-    /// Length of the centre's section in bytes.
+    /// Returns the length of the centre's section in bytes.
     fn centre(&self) -> usize {
         (self.dimension * size_of::<f32>()).next_multiple_of(64)
     }

@@ -127,7 +127,7 @@ fn words(text: &str) -> Vec<u64> {
     words
 }
 
-/// One step of `FxHash` (from Firefox): one multiplication per letter. An attacker gains nothing from a collision of
+/// Does one step of `FxHash` (from Firefox): one multiplication per letter. An attacker gains nothing from a collision of
 /// two sentences.
 fn mix(hash: u64, letter: u64) -> u64 {
     (hash.rotate_left(5) ^ letter).wrapping_mul(0x517c_c1b7_2722_0a95)

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! `b` is BM25. `v` is the mean of the item's cosine and the mean cosine of the candidates of its parent. `m` is late
-//! interaction. `p` is the BM25 of an item that has each word as often as its parent's best candidate for that word.
+//! interaction. `p` sums, for each word, the best part of BM25 among the candidates of the item's parent.
 //! `f` is the share of candidates whose parent has several. `z` is (x - mean) / deviation over the candidates, 0 if a
 //! score is missing. `e` is 1 for an item with every word of the question, if one of them is in at most 3 candidates. A
 //! question with a rare name is about the place where it occurs, but a model that does not know the name finds similar

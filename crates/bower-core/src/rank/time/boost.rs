@@ -243,7 +243,7 @@ fn order(event: Interval, side: TimeSide, offset: Option<Offset>, item: &ItemTim
         let miss = (away - offset.count as f64 * unit).abs() - unit / 2.0;
         return (-miss.max(0.0) / (unit + 2.0 * DAY)).exp();
     }
-    // The same day counts as the right side.
+    // On the same day counts as the right side.
     if away > -DAY / 2.0 { (-away.max(0.0) / scale).exp() } else { (4.0 * away / scale).exp() }
 }
 

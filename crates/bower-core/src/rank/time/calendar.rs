@@ -17,7 +17,7 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// Its length in seconds, above 0.
+    /// Returns its length in seconds, above 0.
     pub fn seconds(&self) -> f64 {
         seconds(self.until) - seconds(self.from)
     }

@@ -56,17 +56,17 @@ impl Cursor {
         }
     }
 
-    /// The term's index in the question.
+    /// Returns the term's index in the question.
     pub(super) fn nth(&self) -> usize {
         self.nth
     }
 
-    /// Number of documents with the term.
+    /// Returns the number of documents with the term.
     pub(super) fn doc_freq(&self) -> usize {
         self.postings.doc_freq() as usize
     }
 
-    /// The current document.
+    /// Returns the current document.
     pub(super) fn doc(&self) -> DocId {
         self.postings.docs().get(self.at).copied().unwrap_or(TERMINATED)
     }
