@@ -182,7 +182,7 @@ pub enum Error {
         /// The cancelled operation, e.g. `indexing`.
         what: &'static str,
     },
-    /// Something asked for by id or path does not exist.
+    /// A requested item, event, review, file or other named thing does not exist.
     #[error("no {what} {id}")]
     NotFound {
         /// The kind of thing.

@@ -88,7 +88,7 @@ mod tests {
             let mut places: Vec<usize> = result.kept.iter().map(|(_, at)| *at).chain(result.added.iter().copied()).collect();
             places.sort_unstable();
             prop_assert_eq!(places, (0..new.len()).collect::<Vec<_>>());
-            // As many are kept as the two sets share: minimal.
+            // The number of kept rows is the size of the intersection, so the change is minimal.
             let stored: BTreeSet<String> = old.iter().map(|(key, _)| key.clone()).collect();
             let shared = new.iter().filter(|key| stored.contains(&key.to_string())).count();
             prop_assert_eq!(result.kept.len(), shared);

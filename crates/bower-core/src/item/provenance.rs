@@ -150,8 +150,8 @@ impl Provenance {
         told.reviewed && (!self.reviewed || (self.is_outside() && !told.is_outside()))
     }
 
-    /// Returns the provenance of a memory written before provenance was stored, from its source and speaker. It is the least trust
-    /// that fits. Schema 10 has the same rule in SQL.
+    /// Returns the provenance of a memory written before provenance was stored, from its source and speaker. It is the
+    /// least trust that fits. Schema 10 has the same rule in SQL.
     pub fn of_source(source: &str, speaker: Option<&str>, status: Status) -> Self {
         let is_waiting = status == Status::Candidate;
         let said_by = match speaker {

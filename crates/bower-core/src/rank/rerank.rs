@@ -191,7 +191,7 @@ mod tests {
         check("[2]:2", &[none, two]);
         check("[1]:3 wait, [1]:4", &[four]);
         check("[1]:4.75 [2]:2.", &[Some(4.75), two]);
-        // The score of the one is not that of the other.
+        // The score of one entry does not count for another.
         check("[1] [2]:2", &[none, two]);
         check("[[1]:4]", &[four]);
         // Out of range, or no score at all.

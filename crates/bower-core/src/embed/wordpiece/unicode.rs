@@ -1,8 +1,8 @@
 //! Unicode tables of the reference tokenizer: the characters that it drops and those that it splits off.
-//! Written by `tools/golden_model.py unicode`, which tests the reference with every code point; never edited by hand.
-//! Its tables are older than the newest Unicode, and a text's vector depends on matching it exactly.
+//! They were asked of it code point by code point. Written by `tools/golden_model.py unicode`, never by hand: its tables are
+//! older than Unicode's newest, and the vectors of a text depend on following it exactly.
 
-/// Controls, formats, private use and non-spacing marks, which are dropped before words are formed. Closed ranges, ascending.
+/// Controls, formats, private use and non-spacing marks: gone before words are formed. Closed ranges, ascending.
 #[rustfmt::skip]
 pub(super) static DROPPED: [(u32, u32); 285] = [
     (0x80, 0x9f), (0xad, 0xad), (0x300, 0x36f), (0x483, 0x487), (0x591, 0x5bd), (0x5bf, 0x5bf),
@@ -61,7 +61,7 @@ pub(super) static DROPPED: [(u32, u32); 285] = [
     (0xe0100, 0xe01ef), (0xf0000, 0xffffd), (0x0010_0000, 0x0010_fffd),
 ];
 
-/// Punctuation outside ASCII; each is its own word. Closed ranges, ascending.
+/// Punctuation outside ASCII: each is a word of its own. Closed ranges, ascending.
 #[rustfmt::skip]
 pub(super) static PUNCTUATION: [(u32, u32); 152] = [
     (0xa1, 0xa1), (0xa7, 0xa7), (0xab, 0xab), (0xb6, 0xb7), (0xbb, 0xbb), (0xbf, 0xbf), (0x37e, 0x37e),
