@@ -1,22 +1,22 @@
 //! Block checksums of files: a CRC-32 for each page-sized block, verified when the block is first read.
 //! A block that differs is reported, never trusted.
 //!
-//! Each block is one page and its checksum a CRC-32 (zlib's polynomial, as in tantivy's files). `crc32fast` checks 23 GB/s from memory
-//! and 43 GB/s from the second cache. A look at one row costs the check of a page that is read anyway.
+//! The checksum is a CRC-32 with zlib's polynomial, as in tantivy's files. `crc32fast` checks 23 GB/s from memory and
+//! 43 GB/s from the second-level cache. Reading one row checks only the page that is read anyway.
 
 use std::io;
 use std::ops::Range;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Bytes of a block: a page, so that no page is read for its checksum alone.
+/// Bytes of a block: one page, so that no further page is read to verify a checksum.
 pub const BLOCK: usize = 4_096;
 
-/// What a file with checksums starts with.
+/// The first bytes of serialised checksums.
 const MAGIC: [u8; 8] = *b"BOWERSUM";
-/// Magic, the CRC-32 of all that follows it, bytes of a block, length of the file that it is of, a key of 32 bytes.
+/// Bytes of the header: magic, CRC-32 of the rest, block size, length of the summed file, 32-byte key.
 const HEAD: usize = 8 + 4 + 4 + 8 + KEY;
-/// What binds checksums to the contents that they are of: a SHA-256.
+/// Bytes of the key that binds checksums to their file's contents: a SHA-256.
 const KEY: usize = 32;
 
 /// The checksum of each block of a file, in order.
@@ -28,17 +28,17 @@ pub struct BlockSums {
 }
 
 impl BlockSums {
-    /// Those of a whole file.
+    /// Computes the checksums of a whole file.
     pub fn of(bytes: &[u8]) -> Self {
         Self { len: bytes.len(), sums: bytes.chunks(BLOCK).map(crc32fast::hash).collect() }
     }
 
-    /// Length of the file that they are of, in bytes.
+    /// Returns the length of the summed file, in bytes.
     pub fn file_len(&self) -> usize {
         self.len
     }
 
-    /// As bytes that tell damage of their own; `key` binds them to what they are of.
+    /// Serialises the checksums, with a checksum of their own; `key` binds them to the contents.
     pub fn to_bytes(&self, key: &[u8; KEY]) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(HEAD + 4 * self.sums.len());
         bytes.extend(MAGIC);
@@ -52,7 +52,7 @@ impl BlockSums {
         bytes
     }
 
-    /// What [`BlockSums::to_bytes`] gave; `None` where the bytes are damaged, of another block size or of other contents.
+    /// Parses the output of [`BlockSums::to_bytes`]. `None` if it is damaged, or has another block size or key.
     pub fn from_bytes(bytes: &[u8], key: &[u8; KEY]) -> Option<Self> {
         let (head, sums) = bytes.split_at_checked(HEAD)?;
         let number = |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
@@ -66,18 +66,18 @@ impl BlockSums {
         (rest.is_empty() && sums.len() == len.div_ceil(BLOCK)).then_some(Self { len, sums })
     }
 
-    /// The sums alone, where their reader knows the length and keeps a checksum of them.
+    /// Returns the sums alone, for a caller that stores the length and a checksum of the sums.
     pub fn sums(&self) -> &[u32] {
         &self.sums
     }
 
-    /// From sums alone; `None` where a file of this length has another number of blocks.
+    /// Builds checksums from sums alone; `None` if a file of this length has another number of blocks.
     pub fn from_sums(len: usize, sums: Vec<u32>) -> Option<Self> {
         (sums.len() == len.div_ceil(BLOCK)).then_some(Self { len, sums })
     }
 }
 
-/// Sums up a file while it is written.
+/// Computes checksums of a file while it is written.
 #[derive(Debug, Default)]
 pub struct Summing {
     sums: Vec<u32>,
@@ -88,7 +88,7 @@ pub struct Summing {
 }
 
 impl Summing {
-    /// Takes the next bytes.
+    /// Adds the next bytes.
     pub fn update(&mut self, mut bytes: &[u8]) {
         self.len += bytes.len();
         while !bytes.is_empty() {
@@ -103,7 +103,7 @@ impl Summing {
         }
     }
 
-    /// The checksums of all that was taken.
+    /// Returns the checksums of all added bytes.
     pub fn finish(mut self) -> BlockSums {
         if self.filled > 0 {
             self.sums.push(self.block.finalize());
@@ -112,52 +112,52 @@ impl Summing {
     }
 }
 
-/// Which blocks of an opened file were compared with their checksums. Without checksums everything passes.
+/// Tracks which blocks of an open file have been verified. Without checksums every block passes.
 #[derive(Debug, Default)]
 pub struct Checked {
     sums: Option<BlockSums>,
-    /// A bit a block.
+    /// One bit for each block.
     whole: Box<[AtomicU64]>,
-    /// The first damaged block that somebody met.
+    /// The first damaged block that was read.
     damaged: OnceLock<usize>,
 }
 
 impl Checked {
-    /// Of a file that nobody has read yet.
+    /// Starts with no block verified.
     pub fn new(sums: Option<BlockSums>) -> Self {
         let blocks = sums.as_ref().map_or(0, |sums| sums.sums.len());
         let whole = (0..blocks.div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
         Self { sums, whole, damaged: OnceLock::new() }
     }
 
-    /// Whether there are checksums to compare with.
+    /// Whether there are checksums.
     pub fn has_sums(&self) -> bool {
         self.sums.is_some()
     }
 
-    /// What is compared with.
+    /// Returns the checksums.
     pub fn sums(&self) -> Option<&BlockSums> {
         self.sums.as_ref()
     }
 
-    /// Forgets what was compared: somebody changed the file in place.
+    /// Marks all blocks as unverified, after the file was changed in place.
     pub fn forget(&self) {
         self.whole.iter().for_each(|word| word.store(0, Ordering::Relaxed));
     }
 
-    /// Compares everything anew, whatever was compared before: a mapped file may have been changed in place since.
+    /// Verifies the whole file again, because a mapped file may have been changed in place since.
     pub fn check_again(&self, file: &[u8]) -> bool {
         self.forget();
         self.check(file, 0..file.len())
     }
 
-    /// Where the first damaged block begins that somebody met.
+    /// Returns the offset of the first damaged block that was read.
     pub fn damaged(&self) -> Option<usize> {
         self.damaged.get().map(|block| block * BLOCK)
     }
 
-    /// Whether the blocks that a range of a file touches are those that were written, comparing what nobody has compared.
-    /// `file` is all of it.
+    /// Whether the blocks of a byte range have their checksums; blocks not yet verified are verified now. `file` is the
+    /// whole file.
     pub fn check(&self, file: &[u8], range: Range<usize>) -> bool {
         let read = |blocks: Range<usize>, sum: &mut dyn FnMut(&[u8])| {
             blocks.for_each(|block| {
@@ -166,11 +166,11 @@ impl Checked {
             });
             Ok(())
         };
-        // Nothing that is mapped fails to be read.
+        // Reading a mapped file cannot return an error.
         self.check_by(range, read).unwrap_or(false)
     }
 
-    /// The same for a file of which `read` gives the bytes of some blocks, one after the other.
+    /// Like [`Checked::check`], for a file whose blocks `read` returns one after the other.
     pub fn check_by(
         &self,
         range: Range<usize>,
@@ -184,7 +184,7 @@ impl Checked {
         let (mut block, end) = (range.start / BLOCK, range.end.div_ceil(BLOCK).min(sums.sums.len()));
         while block < end {
             if self.is_compared(block) {
-                // A whole word at once: a scan asks for thousands.
+                // Skips a whole word of verified blocks, because a scan makes thousands of calls.
                 block = if block.is_multiple_of(64)
                     && self.whole[block / 64].load(Ordering::Relaxed) == u64::MAX
                 {
@@ -245,7 +245,7 @@ mod tests {
         }
         let checked = Checked::new(Some(BlockSums::of(&whole)));
         assert!(checked.check(&whole, 0..whole.len()) && checked.damaged().is_none());
-        // What was compared once is not read again, unless somebody wants it.
+        // A verified block is not read again unless the caller requests it.
         assert!(checked.check(&[], 0..whole.len()));
         let mut changed = whole.clone();
         changed[9_000] ^= 1;

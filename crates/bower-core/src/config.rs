@@ -19,14 +19,14 @@ pub use crate::rank::profile::seed::Constants as SeedConstants;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Sync {
-    /// WAL with `synchronous=NORMAL`: nothing is lost when a process dies; the last commits may be when the power does.
+    /// WAL with `synchronous=NORMAL`: a killed process loses nothing; a power failure may lose the last commits.
     #[default]
     Normal,
-    /// `synchronous=FULL`: nothing acknowledged is lost when the power goes either; each write waits for the disk.
+    /// `synchronous=FULL`: a power failure loses no acknowledged commit either. Each write waits for the disk.
     Full,
 }
 
-/// Gates by collection, written as `tickets=strict, scratch=off`.
+/// Admission settings by collection, written as `tickets=strict, scratch=off`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Gates(BTreeMap<String, Gate>);
@@ -71,32 +71,34 @@ impl From<Gates> for String {
     }
 }
 
-/// How much one caller of `bower serve` may take, and for how long; the server reads it, the engine does not.
+/// Limits for one client of `bower serve`; only the server reads them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Serve {
-    /// Requests a second for each token, or address without one; 0 is no limit. A client that posts in a loop over one connection
-    /// of the loopback asked 5,400 times a second at most (`GET /api/v1/models`, two busy cores), so four times that.
+    /// Requests a second for each token, or for each address without one; 0 is no limit. A client that posted in a loop
+    /// over one loopback connection made at most 5,400 (`GET /api/v1/models`, two busy cores). The default is about
+    /// four times that.
     pub rate: u32,
-    /// Requests at once for each token or address; more than a pool of connections has.
+    /// Concurrent requests for each token or address; more than a connection pool has.
     pub requests_each: usize,
-    /// The same for all programs of this machine together, where they need no token: as many as may wait for their turn.
+    /// Concurrent requests of all programs on this machine together, if they need no token. Equals the number that may queue.
     pub requests_local: usize,
-    /// Connections at once, 1 to 65,536.
+    /// Concurrent connections, 1 to 65,536.
     pub connections: usize,
-    /// Connections at once for each token, and without one for each address but the loopback.
+    /// Concurrent connections for each token. Without a token: for each address except the loopback.
     pub connections_each: usize,
-    /// Seconds that a client may take to send the head of a request, or be silent within a body.
+    /// Seconds that a client may take to send a request's head, or pause within a body.
     pub head_s: u64,
-    /// Seconds that a connection may rest between two requests: longer than clients keep theirs (Go 90, Node 5, Python 15 or none).
+    /// Seconds that a connection may idle between two requests. Longer than clients keep idle connections (Go 90, Node
+    /// 5, Python 15 or none).
     pub idle_s: u64,
     /// Seconds after which a connection ends with its next answer.
     pub connection_s: u64,
-    /// Streams of changes at once.
+    /// Concurrent streams of changes.
     pub streams: usize,
-    /// Streams at once for each token, and without one for each address but the loopback.
+    /// Concurrent streams for each token. Without a token: for each address except the loopback.
     pub streams_each: usize,
-    /// Seconds after which a stream ends and its client comes back.
+    /// Seconds after which the server ends a stream and its client reconnects.
     pub stream_s: u64,
 }
 
@@ -126,12 +128,12 @@ pub struct Settings {
     pub sync: Sync,
     /// How long a write waits for another process's write, in milliseconds.
     pub busy_timeout_ms: u64,
-    /// Memory that connections at rest keep the store's pages in, in MB, 1 to 65,536. At 64 a question over 100,000 passages
-    /// reads an eighth fewer pages than at 16.
+    /// Page cache of idle connections to the store in MB, 1 to 65,536. At 64 a question over 100,000 passages reads an
+    /// eighth fewer pages than at 16.
     pub cache_mb: u64,
-    /// The local model's name, or `none` for words alone.
+    /// The local model's name, or `none` to search by words alone.
     pub model: String,
-    /// Where models are kept; `models` in the home unless told.
+    /// The models' folder; `None` is `models` in the home.
     pub models_folder: Option<std::path::PathBuf>,
     /// Threads that embed while indexing; 0 is one per core.
     pub threads: usize,
@@ -139,86 +141,87 @@ pub struct Settings {
     pub document_collection: String,
     /// The collection that `curate` writes to when none is named.
     pub memory_collection: String,
-    /// How closely what wants to become a memory is looked at, in collections that have no gate of their own.
+    /// Strictness of admission in collections without their own setting.
     pub gate: Gate,
-    /// The gates of collections that have one of their own.
+    /// Strictness of admission by collection.
     pub gates: Gates,
-    /// What answers gave is known again for so many hours, 0 to 8,760: told back, it is an echo and no memory. Within a day an
-    /// agent works on from what it was given.
+    /// Hours for which a repetition of an answer's text is refused as an echo, 0 to 8,760. An agent works with what it
+    /// received for about a day.
     pub echo_hours: u32,
-    /// Hours after which memories are swept again by whoever keeps one, 0 to 8,760; 0 is never (ADE: daily).
+    /// Hours between sweeps, 0 to 8,760; 0 is never (ADE: daily).
     pub sweep_hours: u32,
-    /// The most memories of scope `project` that a sweep leaves to one owner, as far as they fade; 0 is no limit. (This and the
-    /// next two: systems.md, section 2.)
+    /// Most memories of scope `project` that a sweep leaves one owner, as far as they may fade; 0 is no limit. (This
+    /// and the next two: systems.md, section 2.)
     pub limit_project: usize,
-    /// The same of scope `agent`.
+    /// The limit for scope `agent`.
     pub limit_agent: usize,
-    /// The same of scope `mission`.
+    /// The limit for scope `mission`.
     pub limit_mission: usize,
-    /// The same of scope `user`; nobody's example says how many, so as many as of a project.
+    /// The limit for scope `user`. No source names a number, so it equals the project's.
     pub limit_user: usize,
-    /// Markdown and HTML: the longest chunk, in characters (Atlas: 2,000).
+    /// Longest chunk of Markdown and HTML, in characters (Atlas: 2,000).
     pub markdown_chunk_max: usize,
-    /// Markdown and HTML: sections shorter than this join their neighbour, in characters (Atlas: 200).
+    /// Shorter sections of Markdown and HTML join their neighbour, in characters (Atlas: 200).
     pub markdown_chunk_min: usize,
-    /// Source code: the longest chunk, in characters (Atlas: 2,500).
+    /// Longest chunk of source code, in characters (Atlas: 2,500).
     pub code_chunk_max: usize,
-    /// Plain text: the longest chunk, in characters (Atlas: 1,000).
+    /// Longest chunk of plain text, in characters (Atlas: 1,000).
     pub text_chunk_max: usize,
-    /// Plain text: characters that a chunk repeats of the one before (Atlas: 200).
+    /// Overlap of consecutive chunks of plain text, in characters (Atlas: 200).
     pub text_chunk_overlap: usize,
-    /// Files larger than this are skipped and listed, in bytes.
+    /// Larger files are skipped and listed, in bytes.
     pub max_file_bytes: u64,
-    /// Candidates that each channel gives to fusion, and never fewer than hits wanted. (systems.md, section 1, has 200 of each.)
-    /// The profiles ade and seed have pools of their own.
-    /// Where 200 were asked for, nDCG@10 was .0004 less on locomo, .0014 on cranfield, .0002 on cosqa and .0012 more on scifact,
-    /// and a question over 100,000 items took a tenth longer.
+    /// Candidates that each channel returns to fusion; at least the number of hits wanted. (systems.md, section 1, has
+    /// 200 of each.)
+    /// The profiles ade and seed have their own depths.
+    /// With 200, nDCG@10 was .0004 lower on locomo, .0014 on cranfield and .0002 on cosqa, and .0012 higher on scifact.
+    /// A question over 100,000 items took a tenth longer.
     pub candidates: usize,
-    /// The constant of the reciprocal rank fusion that `eval` compares with (Cormack, Clarke & Büttcher, SIGIR 2009: 60).
+    /// The constant k of the reciprocal rank fusion that `eval` compares with (Cormack, Clarke & Büttcher, SIGIR 2009: 60).
     pub rrf_k: f32,
-    /// The time zone in which times in questions and texts are read: an IANA name such as `Europe/Berlin`, or `UTC`. The
-    /// command fills in the system's where nothing else was said.
+    /// The time zone of times in questions and texts: an IANA name such as `Europe/Berlin`, or `UTC`. The command uses
+    /// the system's zone unless it is set.
     pub time_zone: String,
-    /// How much an asked time moves an answer, 0 to 10; 1 is as measured (`rank::time::TimeWeights`), 0 is not at all.
+    /// Weight of a time in the question, 0 to 10. 1 is the measured weight (`rank::time::TimeWeights`), 0 is none.
     pub time_weight: f32,
-    /// Changed rows that may wait outside an index before a process with time compacts them in; fewer in small stores. While
-    /// 1,000 items a second are added, 1,000 make the median question cost 1.5 (100,000 items) to 1.8 times (10,000) the
-    /// processor time of a quiet one, 2,000 up to twice (`bower-bench scale-folding`).
+    /// Size of the delta at which a process with spare time compacts; less in small stores. While 1,000 items a second
+    /// are added, a delta of 1,000 costs the median question 1.5 (100,000 items) to 1.8 times (10,000) the processor
+    /// time of a quiet one. A delta of 2,000 costs up to twice (`bower-bench scale-folding`).
     pub compact_after: usize,
-    /// Query vectors kept in the store's cache.
+    /// Number of query vectors in the store's cache.
     pub cached_queries: usize,
-    /// Who reorders the best hits, where their order is still open.
+    /// The reranker, used if the order of the best hits is not settled.
     pub rerank: Rerank,
-    /// The cross-encoder's folder below the models' folder.
+    /// The cross-encoder's folder within the models' folder.
     pub rerank_model: String,
-    /// Hits that are reranked, at most 1,000; 0 is 50 for a cross-encoder (systems.md, section 4) and 20 for a language model
-    /// (section 1).
+    /// Number of hits that are reranked, at most 1,000. 0 is 50 for a cross-encoder (systems.md, section 4) and 20 for
+    /// a language model (section 1).
     pub rerank_top: usize,
-    /// Tokens of question and text that a cross-encoder reads at most, 16 to 512 (systems.md, section 4: 512).
+    /// Most tokens of question and text that a cross-encoder reads, 16 to 512 (systems.md, section 4: 512).
     pub rerank_tokens: usize,
-    /// How long a cross-encoder may take, in milliseconds; after it the order stands.
+    /// Time limit of a cross-encoder in milliseconds; after it the order is kept.
     pub rerank_deadline_ms: u64,
-    /// Calibrated score from which a hit counts as found, 0..1; at 1 every order is reranked.
+    /// Calibrated score from which a hit counts as found, 0..1; at 1 every answer is reranked.
     pub rerank_sure: f64,
-    /// How far the found hits must stand above the next for the order to be settled, 0..1.
+    /// Least distance of the found hits from the next one for a settled order, 0..1.
     pub rerank_gap: f64,
-    /// How a language model is reached. Nothing leaves the machine while this is `none`.
+    /// The protocol of the language model. Nothing leaves the machine while this is `none`.
     pub llm: LlmProvider,
-    /// The address before `/chat/completions`; the default is a local server's.
+    /// The URL before `/chat/completions`; the default is a local server's.
     pub llm_url: String,
     /// The language model's name at that address.
     pub llm_model: String,
-    /// The environment variable that holds the key. The key itself is never kept.
+    /// The environment variable that holds the key. The key itself is never stored.
     pub llm_key_variable: String,
-    /// How long a language model may take, in milliseconds; after it the order stands.
+    /// Time limit of a language model in milliseconds; after it the order is kept.
     pub llm_timeout_ms: u64,
-    /// The profile that answers when a question names none.
+    /// The profile of questions that name none.
     pub profile: Profile,
     /// The constants of the default profile.
     pub bower: BowerConstants,
-    /// How scores become probabilities.
+    /// The constants that turn scores into probabilities.
     pub calibration: CalibrationConstants,
-    /// Relevance against diversity among the hits, 0..1; 1 is relevance alone. (ADE's profile has its own.)
+    /// Relevance against diversity among the hits, 0..1; 1 is relevance alone. (ADE's profile has its own value.)
     pub diversity: f32,
     /// The constants of the athena profile.
     pub athena: AthenaConstants,
@@ -228,23 +231,24 @@ pub struct Settings {
     pub ade: AdeConstants,
     /// The constants of the seed profile.
     pub seed: SeedConstants,
-    /// What a session was given is remembered for so many days, 1 to 3,650: longer than a conversation lasts.
+    /// Days for which a session's received items are remembered, 1 to 3,650; longer than a conversation lasts.
     pub session_days: u32,
-    /// Tokens of a block for a prompt where no budget is told (systems.md, section 1: 2,048).
+    /// Default token budget of a block for a prompt (systems.md, section 1: 2,048).
     pub context_tokens: usize,
-    /// Documents in a block for a prompt where no budget is told (systems.md, section 3: 3).
+    /// Default number of documents in a block for a prompt (systems.md, section 3: 3).
     pub context_documents: usize,
-    /// What an agent's host is told by itself when a session begins.
+    /// The size of the briefing that a host receives when a session begins.
     pub hook_brief: Briefing,
-    /// Tokens of evidence that an agent's host is given by itself with each prompt, 0 or 32 to 2,048; 0 is none. Half of what a
-    /// question is answered with: nobody asked.
+    /// Tokens of evidence that a host receives unasked with each prompt, 0 or 32 to 2,048; 0 is none. Half of an
+    /// answer's budget, because nobody asked.
     pub hook_tokens: usize,
-    /// Whether what was decided, corrected and found out in a session is kept by itself, as candidates.
+    /// Whether decisions, corrections and findings of sessions are kept automatically as candidates.
     pub keep_sessions: Switch,
-    /// Of which rows a word's rarity and a text's length are told, where a question names a collection, a scope or an owner, or its
-    /// caller is bound to some. `own` costs a look at each row with one of the question's words, see `docs/scopes.md`.
+    /// The rows from which term rarity and text length are computed if a question or its caller is restricted to a
+    /// collection, scope or owner. `own` costs a look at each row with one of the question's words, see
+    /// `docs/scopes.md`.
     pub statistics: Statistics,
-    /// How much one caller of `bower serve` may take.
+    /// Limits for one client of `bower serve`.
     pub serve: Serve,
 }
 
@@ -312,7 +316,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// The most memories that a sweep leaves to one owner of a scope, as far as they fade; 0 is no limit.
+    /// Returns the most memories of this scope that a sweep leaves one owner, as far as they may fade; 0 is no limit.
     pub fn limit_of(&self, scope: Scope) -> usize {
         match scope {
             Scope::Project => self.limit_project,
@@ -322,7 +326,7 @@ impl Settings {
         }
     }
 
-    /// The gate of a collection.
+    /// Returns the strictness of admission in a collection.
     pub fn gate_of(&self, collection: &str) -> Gate {
         self.gates.0.get(collection).copied().unwrap_or(self.gate)
     }

@@ -47,7 +47,7 @@ pub use transfer::import::batch::Import;
 /// Name of the writer in events.
 const ACTOR: &str = "bower";
 
-/// A store with its indexes and its model, opened in one folder. Cheap to open: nothing is read before it is needed.
+/// A store with its indexes and its model in one folder. Opening is cheap: everything is read on demand.
 pub struct Engine {
     home: PathBuf,
     settings: Settings,

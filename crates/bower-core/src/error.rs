@@ -1,5 +1,5 @@
 //! The engine's error type: every way it can fail, as data.
-//! The binary alone turns these into exit codes and hints.
+//! Only the binary turns errors into exit codes and hints.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -7,32 +7,32 @@ use std::path::{Path, PathBuf};
 /// A cause from another library, kept whole for the chain that `--verbose` prints.
 pub type Cause = Box<dyn std::error::Error + Send + Sync>;
 
-/// What failed, on what. The texts are lower case, one line, and name the thing; hints belong to the binary.
+/// The failure and its object. Messages are lower case, one line, and name the object; hints belong to the binary.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A file or folder could not be read or written.
     #[error("cannot {doing} {}: {source}", path.display())]
     Io {
-        /// A verb phrase that fits "cannot …", e.g. `read` or `create the folder`.
+        /// A verb phrase for "cannot …", e.g. `read` or `create the folder`.
         doing: &'static str,
         /// The file or folder.
         path: PathBuf,
-        /// The operating system's answer.
+        /// The operating system's error.
         source: std::io::Error,
     },
-    /// The disk (or quota) that holds the store is full; nothing of the failed write was kept.
+    /// The disk (or quota) that holds the store is full. The failed write left nothing behind.
     #[error("the disk that holds {at} is full")]
     DiskFull {
         /// The store, or the file being written.
         at: Location,
     },
-    /// The store may not be written, or a folder may not.
+    /// The store or a folder is read-only.
     #[error("{at} is read-only")]
     ReadOnly {
         /// The store, or the file or folder.
         at: Location,
     },
-    /// Another process held the store's write lock for the whole waiting time.
+    /// Another process held the store's write lock for the whole wait.
     #[error("{at} was being written by another process for {waited_ms} ms")]
     Busy {
         /// The store.
@@ -47,15 +47,15 @@ pub enum Error {
         at: Location,
         /// The schema number in the store.
         found: u32,
-        /// The newest schema number that this program knows.
+        /// The newest schema number that this program supports.
         known: u32,
     },
-    /// There is something else than a Bowerbird store (another program's database, or no database at all).
+    /// The file is no Bowerbird store: it is another program's database, or no database.
     #[error("{at} is not a bowerbird store: {reason}")]
     NotAStore {
         /// Where a store was looked for.
         at: Location,
-        /// What was found instead.
+        /// The content that was found instead.
         reason: String,
     },
     /// Stored data contradicts itself.
@@ -63,17 +63,17 @@ pub enum Error {
     Corrupt {
         /// The store, or the damaged file or folder.
         at: Location,
-        /// What was expected and what was found.
+        /// The expected and the found content.
         reason: String,
     },
-    /// The store failed in a way that has no variant of its own.
+    /// The store failed, and no other variant fits.
     #[error("cannot {doing} in {at}: {source}")]
     Store {
-        /// A verb phrase that fits "cannot …".
+        /// A verb phrase for "cannot …".
         doing: &'static str,
         /// The store.
         at: Location,
-        /// The database's answer.
+        /// The database's error.
         source: Cause,
     },
     /// The store's server cannot be reached, or the connection to it broke.
@@ -81,7 +81,7 @@ pub enum Error {
     Unreachable {
         /// The server.
         at: Location,
-        /// The network's answer.
+        /// The network's error.
         source: Cause,
     },
     /// The store's server was reached, and did not answer in time.
@@ -92,18 +92,18 @@ pub enum Error {
         /// How long this process waited, in milliseconds.
         waited_ms: u64,
     },
-    /// The store's server refuses the login, or this user may not do that there.
+    /// The store's server refused the login, or the user lacks a permission.
     #[error("{at} denies access: {source}")]
     Denied {
         /// The server.
         at: Location,
-        /// The server's answer, which names no secret.
+        /// The server's error, which contains no secret.
         source: Cause,
     },
     /// A derived index failed. The store is not affected.
     #[error("cannot {doing} the index at {}: {source}", path.display())]
     Index {
-        /// A verb phrase that fits "cannot … the index".
+        /// A verb phrase for "cannot … the index".
         doing: &'static str,
         /// The index's folder.
         path: PathBuf,
@@ -113,11 +113,11 @@ pub enum Error {
     /// A file of a derived index could not be read. The store is not affected.
     #[error("cannot {doing} {}: {source}", path.display())]
     IndexFile {
-        /// A verb that fits "cannot …": `read` or `map`.
+        /// A verb for "cannot …": `read` or `map`.
         doing: &'static str,
         /// The file.
         path: PathBuf,
-        /// The operating system's answer.
+        /// The operating system's error.
         source: std::io::Error,
     },
     /// A model is missing, damaged or of the wrong kind.
@@ -125,39 +125,39 @@ pub enum Error {
     Model {
         /// The model's name.
         model: String,
-        /// What is wrong with it.
+        /// The problem.
         reason: String,
     },
-    /// What was asked for needs a model, and there is none.
+    /// The operation needs a model, and there is none.
     #[error("{what}: {reason}")]
     ModelNeeded {
-        /// What was asked for, e.g. `consolidate`.
+        /// The operation, e.g. `consolidate`.
         what: &'static str,
-        /// What the model is for, and why there is none.
+        /// The purpose of the model, and why there is none.
         reason: String,
     },
-    /// An argument that cannot be acted on, for a reason that has no variant of its own.
+    /// An invalid argument, and no other variant fits.
     #[error("{what}: {reason}")]
     Invalid {
         /// The argument, e.g. `limit`.
         what: String,
-        /// What would be right.
+        /// The valid form.
         reason: String,
     },
-    /// A filter that cannot be acted on.
+    /// An invalid filter.
     #[error("{what}: {reason}")]
     InvalidFilter {
         /// The filter or a part of it, e.g. `filter operator $near`.
         what: String,
-        /// What would be right.
+        /// The valid form.
         reason: String,
     },
-    /// An item's id that is none, or that several items share.
+    /// An item's id that matches no item or several.
     #[error("id {id}: {reason}")]
     InvalidId {
-        /// What was given.
+        /// The passed id.
         id: String,
-        /// What would be right.
+        /// The valid form.
         reason: String,
     },
     /// A request names what its caller may not see.
@@ -165,50 +165,50 @@ pub enum Error {
     Outside {
         /// `scope`, `owner` or `collection`.
         what: &'static str,
-        /// What was named.
+        /// The requested name.
         wanted: String,
-        /// What the caller is bound to.
+        /// The names that the caller may see.
         bound: String,
     },
     /// A caller that sees a part of the store asks for what goes through all of it.
     #[error("{what} needs the whole store; the caller is limited to part of it")]
     WholeStore {
-        /// What was asked for, e.g. `a sweep`.
+        /// The operation, e.g. `a sweep`.
         what: &'static str,
     },
-    /// Whoever asked wants it no longer. What was committed until then is kept, and the next run goes on from there.
+    /// The caller cancelled. Committed work is kept, and the next run continues from there.
     #[error("{what} was cancelled")]
     Cancelled {
-        /// What was done, e.g. `indexing`.
+        /// The cancelled operation, e.g. `indexing`.
         what: &'static str,
     },
-    /// Something asked for by id or path does not exist.
+    /// A requested item, event, review, file or other named thing does not exist.
     #[error("no {what} {id}")]
     NotFound {
-        /// What kind of thing.
+        /// The kind of thing.
         what: Missing,
-        /// The id that was asked for.
+        /// The requested id.
         id: String,
     },
 }
 
-/// Where a store, a file or a folder is.
+/// The location of a store, a file or a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Location {
     /// In this machine's file system.
     File(PathBuf),
-    /// On a server. It is told in parts, so that no error can hold a user's name or password.
+    /// On a server. The address is in parts, so that no error can contain a user's name or password.
     Server {
         /// The server's name or address.
         host: String,
         /// Its port.
         port: u16,
-        /// The database there.
+        /// The database on that server.
         database: String,
     },
 }
 
-/// What kind of thing does not exist.
+/// The kind of a missing thing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Missing {
     /// An item, by its id.
@@ -217,17 +217,17 @@ pub enum Missing {
     Event,
     /// An open review, by its number.
     Review,
-    /// A file or a folder, in the words of whoever looked for it.
+    /// A file or a folder, named by the caller's word for it.
     Path(&'static str),
-    /// Something else that is known by its name: what it is.
+    /// Anything else with a name; the value is its kind.
     Named(&'static str),
 }
 
-/// The engine's result.
+/// A result with the engine's error.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
-    /// An [`Error::Io`], or [`Error::DiskFull`] / [`Error::ReadOnly`] where the cause says so.
+    /// Returns an [`Error::Io`], or [`Error::DiskFull`] / [`Error::ReadOnly`] if the cause is one of those.
     pub fn io(doing: &'static str, path: &Path, source: std::io::Error) -> Self {
         match source.kind() {
             std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => {
@@ -238,22 +238,22 @@ impl Error {
         }
     }
 
-    /// An [`Error::Invalid`].
+    /// Returns an [`Error::Invalid`].
     pub fn invalid(what: impl Into<String>, reason: impl Into<String>) -> Self {
         Self::Invalid { what: what.into(), reason: reason.into() }
     }
 
-    /// An [`Error::InvalidFilter`].
+    /// Returns an [`Error::InvalidFilter`].
     pub fn invalid_filter(what: impl Into<String>, reason: impl Into<String>) -> Self {
         Self::InvalidFilter { what: what.into(), reason: reason.into() }
     }
 
-    /// An [`Error::IndexFile`].
+    /// Returns an [`Error::IndexFile`].
     pub fn index_file(doing: &'static str, path: &Path, source: std::io::Error) -> Self {
         Self::IndexFile { doing, path: path.to_path_buf(), source }
     }
 
-    /// An [`Error::Index`] around any cause.
+    /// Returns an [`Error::Index`] with any cause.
     pub fn index(doing: &'static str, path: &Path, source: impl Into<Cause>) -> Self {
         Self::Index { doing, path: path.to_path_buf(), source: source.into() }
     }
@@ -275,7 +275,7 @@ impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::File(path) => path.display().fmt(f),
-            // The address of an IPv6 host has colons of its own.
+            // An IPv6 address contains colons, so it needs brackets before the port.
             Self::Server { host, port, database } if host.contains(':') => {
                 write!(f, "[{host}]:{port}/{database}")
             }

@@ -1,5 +1,5 @@
-//! Evidence for a prompt: pieces of whole sentences with their citations, and the block that carries them.
-//! No text of a piece can end the block or begin another document of it.
+//! Evidence for a prompt: pieces of whole sentences with their citations, and the block that contains them.
+//! No text of a piece can end the block or begin another document in it.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -10,57 +10,57 @@ use crate::prompt::PromptText;
 /// The line that opens a block (Atlas's `format_knowledge_context`).
 pub const OPENING: &str = "## Relevant Knowledge\n\n";
 
-/// What fits a budget, best piece first.
+/// Pieces that fit a budget, best first.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Evidence {
-    /// Each with its citation; no sentence stands in two of them.
+    /// The pieces, each with its citation. No sentence is in two of them.
     pub pieces: Vec<Piece>,
     /// Tokens of the whole block, citations included; at most `budget_tokens`.
     pub tokens: usize,
-    /// What was asked for.
+    /// The requested token budget.
     pub budget_tokens: usize,
-    /// How tokens were counted: a model's name, or `estimate`.
+    /// The tokenizer that counted: a model's name, or `estimate`.
     pub counted_by: String,
-    /// Hits of which nothing fitted or nothing was new.
+    /// Number of hits of which nothing fitted or nothing was new.
     pub left_out: usize,
 }
 
 /// Whole sentences of one item, or of neighbours in one document.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Piece {
-    /// Sentences in the order of the document. `[…]` stands where some were left out.
+    /// Sentences in the order of the document. `[…]` marks a gap.
     pub text: String,
-    /// The items that it comes from, in the order of the document.
+    /// The items that it consists of, in the order of the document.
     pub ids: Vec<String>,
-    /// Their rows; not shown.
+    /// Their rows; not serialised.
     #[serde(skip)]
     pub rows: Vec<RowId>,
-    /// How a reader names it: the document's path, or a memory's type and id.
+    /// Its name for a reader: the document's path, or a memory's type and id.
     pub source: String,
     /// The document's path; a memory has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// The headings above it, or the symbol.
+    /// The heading path, or the symbol.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub heading: Option<String>,
     /// First and last line in the document, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lines: Option<(u32, u32)>,
-    /// What a reader must know of whose words it is: that nobody confirmed them, or that they came from outside.
+    /// A note for the reader that nobody reviewed it, or that it came from outside.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mark: Option<String>,
-    /// The best score among its items, 0..1.
+    /// The best score of its items, 0..1.
     pub score: f32,
-    /// Tokens of its part of the block: heading, citation and text.
+    /// Tokens of its section in the block: heading, citation and text.
     pub tokens: usize,
-    /// It is source code: its lines are shown as they are.
+    /// Whether it is source code, whose lines are shown unchanged.
     pub is_code: bool,
-    /// Its only sentence was longer than the budget and ends with `…`, cut at a word.
+    /// Whether it is one sentence that exceeded the budget: cut at a word, with `…` at its end.
     pub is_cut: bool,
 }
 
 impl Piece {
-    /// The line that cites it: `### Document 2: docs/api.md (API > Retries), lines 4-9`.
+    /// Returns the line that cites it: `### Document 2: docs/api.md (API > Retries), lines 4-9`.
     pub fn head(&self, nth: usize) -> PromptText {
         let mut head = PromptText::own("### Document ");
         head.push_number(nth as u64);
@@ -74,7 +74,7 @@ impl Piece {
         head
     }
 
-    /// Where it is from: `docs/api.md (API > Retries), lines 4-9`.
+    /// Returns its citation: `docs/api.md (API > Retries), lines 4-9`.
     pub fn citation(&self) -> PromptText {
         let mut told = PromptText::line(&self.source);
         if let Some(heading) = &self.heading {
@@ -98,7 +98,7 @@ impl Piece {
         told
     }
 
-    /// Its part of the block, from its heading on.
+    /// Returns its section of the block, heading included.
     pub fn section(&self, nth: usize) -> PromptText {
         let mut out = self.head(nth);
         out.push_own("\n\n");
@@ -107,11 +107,11 @@ impl Piece {
     }
 }
 
-/// Atlas's block for a prompt; nothing where there is no piece.
+/// Returns Atlas's block for a prompt; empty if there is no piece.
 ///
-/// Pieces of code stand between fences longer than any inside. In prose, what Markdown would take for a heading is
-/// escaped with a backslash and a fence left open is closed, so that no piece can pass itself off as another document.
-/// What of a text, a path or a heading could end the block or be another's words is defused, see [`crate::prompt`].
+/// Pieces of code are fenced, with fences longer than any inside. In prose, Markdown headings are escaped with a
+/// backslash and open fences are closed. So no piece can pass itself off as another document. Delimiters and role
+/// markers in texts, paths and headings are disarmed, see [`crate::prompt`].
 pub fn block(pieces: &[Piece]) -> PromptText {
     let mut out = PromptText::default();
     for (at, piece) in pieces.iter().enumerate() {
@@ -182,7 +182,7 @@ mod tests {
             use pulldown_cmark::{Event, Parser, Tag};
             let pieces: Vec<_> = texts.iter().map(|text| Piece { is_code, ..piece(text) }).collect();
             let block = block(&pieces);
-            // What stands in a list or quotation is deeper than any heading of the block.
+            // Content of a list or quotation is nested deeper than the block's headings.
             let mut depth = 0;
             let mut headings = 0;
             for event in Parser::new(&block) {

@@ -1,46 +1,46 @@
 //! Creates files and folders that only their owner may read and write, whatever the process's umask.
-//! Nothing else in the program makes any: what a store holds, or what is said of it, is its owner's alone.
+//! All files of the program are created here, because a store and everything derived from it are its owner's alone.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::Path;
 
-/// The mode of files: their owner reads and writes them.
+/// The mode of files: the owner reads and writes.
 #[cfg(unix)]
 const FILE: u32 = 0o600;
 /// The mode of folders.
 #[cfg(unix)]
 const FOLDER: u32 = 0o700;
-/// The mode of folders whose files others are to read, as far as the umask lets them.
+/// The mode of folders whose files others may read, as far as the umask permits.
 #[cfg(unix)]
 const SHARED_FOLDER: u32 = 0o755;
 
-/// Makes a file, or empties the one that is there.
+/// Creates a file, or empties an existing one.
 pub fn create(path: &Path) -> io::Result<File> {
     private().write(true).create(true).truncate(true).open(path)
 }
 
-/// Makes a file to write and read; there must be none.
+/// Creates a file for reading and writing; fails if it exists.
 pub fn create_new(path: &Path) -> io::Result<File> {
     private().read(true).write(true).create_new(true).open(path)
 }
 
-/// Opens a file to write and read, and makes it where there is none: a lock, or a file that is written later.
+/// Opens a file for reading and writing, and creates it if it is missing: a lock, or a file that is written later.
 pub fn open_or_create(path: &Path) -> io::Result<File> {
     private().read(true).write(true).create(true).truncate(false).open(path)
 }
 
-/// Opens a file to write at its end, and makes it where there is none.
+/// Opens a file for appending, and creates it if it is missing.
 pub fn append(path: &Path) -> io::Result<File> {
     private().append(true).create(true).open(path)
 }
 
-/// Makes a file of these bytes, or gives them to the one that is there.
+/// Writes a file, or replaces the contents of an existing one.
 pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     create(path)?.write_all(bytes)
 }
 
-/// Makes a folder, and those above it that are missing.
+/// Creates a folder and its missing parents.
 pub fn create_folder(path: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     #[cfg(unix)]
@@ -48,7 +48,7 @@ pub fn create_folder(path: &Path) -> io::Result<()> {
     builder.recursive(true).create(path)
 }
 
-/// Makes a folder that others may look into, and those above it that are missing.
+/// Creates a folder that others may read, and its missing parents.
 pub fn create_shared_folder(path: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     #[cfg(unix)]
@@ -84,7 +84,7 @@ mod tests {
         create_shared_folder(&path("h")).unwrap();
         assert_eq!(mode("h") & !SHARED_FOLDER, 0);
         assert!(create_new(&path("a")).is_err());
-        // A mode that somebody gave stays, and so do bytes that nobody said to remove.
+        // An existing mode is kept, and so are bytes that were not to be removed.
         std::fs::set_permissions(path("e"), std::fs::Permissions::from_mode(0o640)).unwrap();
         open_or_create(&path("e")).unwrap();
         append(&path("e")).unwrap().write_all(b"y").unwrap();

@@ -1,5 +1,5 @@
 //! Parses Mongo-style filters over an item's metadata and text.
-//! They are parsed once, at the edge. The store turns them into bound SQL.
+//! The store turns a parsed filter into SQL with bound values.
 
 use serde_json::Value;
 
@@ -8,24 +8,24 @@ use crate::error::{Error, Result};
 /// A condition on one item.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Filter {
-    /// All must hold (`$and`, and the members of one object).
+    /// All conditions must hold (`$and`, and the members of one object).
     All(Vec<Filter>),
-    /// One must hold (`$or`).
+    /// One condition must hold (`$or`).
     Any(Vec<Filter>),
-    /// A metadata field against a value. A missing field equals nothing: only `$ne` and `$nin` hold for it.
+    /// Compares a metadata field with a value. For a missing field only `$ne` and `$nin` hold.
     Field {
         /// The field's name.
         name: String,
-        /// How to compare.
+        /// The comparison.
         test: Test,
     },
-    /// The text holds these words exactly, letter case aside (`$contains`).
+    /// The text contains exactly these words, ignoring case (`$contains`).
     Contains(String),
-    /// The text does not (`$not_contains`).
+    /// The text does not contain them (`$not_contains`).
     NotContains(String),
 }
 
-/// How a metadata field is compared. Numbers compare with numbers and strings with strings only.
+/// A comparison of a metadata field. Numbers compare only with numbers, strings only with strings.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Test {
     /// `$eq`
@@ -57,7 +57,7 @@ impl Filter {
         Self::from_value(&value)
     }
 
-    /// The same from a parsed value.
+    /// Parses a filter from a JSON value.
     pub fn from_value(value: &Value) -> Result<Self> {
         object(value, MAX_DEPTH)
     }

@@ -1,5 +1,5 @@
 //! The engine's basic types: items, their kinds and states, row ids, changes, scores.
-//! Nothing here reads or writes; a value of these types cannot be wrong.
+//! Nothing here reads or writes. The types admit no invalid value.
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -11,23 +11,23 @@ use std::str::FromStr;
 
 use crate::error::Error;
 
-/// An item's row in its store: never reused, never renumbered. `u32` keeps the indexes small (4 billion inserts).
+/// An item's row in its store, never reused or renumbered. `u32` keeps the indexes small (4 billion inserts).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct RowId(pub u32);
 
-/// The number of a change, from the store's one counter. All rows written in one step share it; a transaction makes one step,
-/// or several that can be taken back alone.
+/// A change number, from the store's one counter. All rows written in one step share it. A transaction has one step, or
+/// several that can be undone separately.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(transparent)]
 pub struct Change(pub u64);
 
-/// What a derived index holds: everything that one store had written up to one change.
+/// The coverage of an index: everything that one store had written up to one change.
 ///
-/// `mark` is the store's fingerprint of that change, so that an index is also refused when a backup was restored
-/// and other changes were then written under the same numbers.
+/// `mark` is the store's fingerprint of that change. It detects a restored backup in which other changes were then
+/// written under the same numbers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Coverage {
     /// The store's identity, made once when it was created.
@@ -48,7 +48,7 @@ pub struct Scored {
 }
 
 impl Scored {
-    /// The best `depth` of some rows, best first.
+    /// Returns the best `depth` rows, best first.
     pub fn best(mut scored: Vec<Self>, depth: usize) -> Vec<Self> {
         if scored.len() > depth && depth > 0 {
             scored.select_nth_unstable_by(depth - 1, Self::cmp_best_first);
@@ -58,7 +58,7 @@ impl Scored {
         scored
     }
 
-    /// Total order: higher score first, then smaller row, so that equal inputs give equal bytes.
+    /// Orders by higher score, then smaller row. The order is total, so equal inputs give equal bytes.
     pub fn cmp_best_first(a: &Self, b: &Self) -> std::cmp::Ordering {
         b.score.total_cmp(&a.score).then(a.row.cmp(&b.row))
     }
@@ -80,7 +80,7 @@ impl Allowed<'_> {
         self.keep.is_none_or(|keep| keep.contains(row)) && !self.drop.contains(row)
     }
 
-    /// Whether nothing is held back.
+    /// Whether every row may be returned.
     pub fn is_everything(&self) -> bool {
         self.keep.is_none() && self.drop.is_empty()
     }
@@ -94,10 +94,10 @@ macro_rules! words {
         pub enum $name { $(#[doc = concat!("`", $word, "`")] $(#[$vdoc])* #[serde(rename = $word)] $variant),+ }
 
         impl $name {
-            /// Every value, in the order of the glossary.
+            /// All values, in the order of declaration.
             pub const ALL: &'static [Self] = &[$(Self::$variant),+];
 
-            /// The word for it in the store, in help and in JSON.
+            /// Returns its word in the store, in help and in JSON.
             pub const fn word(self) -> &'static str {
                 match self { $(Self::$variant => $word),+ }
             }
@@ -129,12 +129,12 @@ pub use provenance::{Admission, Author, Origin, Provenance, TakenHow};
 pub use row_set::RowSet;
 
 words! {
-    /// What an item is: something somebody decided to keep, or part of an indexed document.
+    /// The kind of an item: a memory that somebody decided to keep, or a part of an indexed document.
     Kind, "kind" { Memory = "memory", Chunk = "chunk" }
 }
 
 words! {
-    /// What a memory is about.
+    /// The type of a memory.
     MemoryType, "type" {
         Fact = "fact", Preference = "preference", Pattern = "pattern", Decision = "decision", Gotcha = "gotcha",
         Convention = "convention", Episode = "episode", Procedure = "procedure", Context = "context",
@@ -143,13 +143,14 @@ words! {
 }
 
 words! {
-    /// Who may see an item, together with its owner.
+    /// The scope: who may see an item, together with its owner.
     Scope, "scope" { Project = "project", Agent = "agent", Mission = "mission", User = "user" }
 }
 
 impl Scope {
-    /// How few may see it: a project is everybody's, a user one person's and that person's agents', an agent one agent's, a
-    /// mission the smallest of all, one task's.
+    /// Returns the rank of the scope; the higher, the fewer may see an item. A project's items are for everybody, a
+    /// user's for one person and that person's agents, an agent's for one agent. A mission's are for one task, the
+    /// fewest of all.
     fn strictness(self) -> u8 {
         match self {
             Self::Project => 0,
@@ -159,23 +160,23 @@ impl Scope {
         }
     }
 
-    /// Whether no more may see it than another.
+    /// Whether it admits no more callers than `wider` does.
     pub fn is_within(self, wider: Self) -> bool {
         self.strictness() >= wider.strictness()
     }
 }
 
-/// The strictest of some scopes, which what is made of items of all of them must have; none of none.
+/// Returns the strictest of some scopes, which anything derived from their items must have; `None` for an empty list.
 ///
-/// Items of different owners have none in common, whatever their scopes: nothing may be made of them together.
+/// Items of different owners have no common scope: nothing may be derived from them together.
 pub fn strictest(scopes: &[Scope]) -> Option<Scope> {
     scopes.iter().copied().max_by_key(|scope| scope.strictness())
 }
 
-/// What a caller may see and change: items of its scope, of its owner and of its collections, as far as it is bound to any.
+/// The items that a caller may see and change: those of its scope, owner and collections, as far as each is restricted.
 ///
-/// This is the whole rule (`docs/scopes.md`). Every method of the engine that reads or changes items takes one as its first
-/// argument. There is no default: a caller that is bound to nothing says [`Visibility::everything`].
+/// This is the whole rule (`docs/scopes.md`). Every method of the engine that reads or changes items takes one as its
+/// first argument. There is no default: an unrestricted caller passes [`Visibility::everything`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Visibility {
     /// Only items of this scope.
@@ -187,12 +188,12 @@ pub struct Visibility {
 }
 
 impl Visibility {
-    /// The whole store: of a caller that is bound to nothing.
+    /// Returns the whole store, for an unrestricted caller.
     pub const fn everything() -> Self {
         Self { scope: None, owner: None, collections: None }
     }
 
-    /// Items of a scope and of an owner, in whatever collection.
+    /// Returns the items of a scope and an owner, in any collection.
     pub const fn of(scope: Option<Scope>, owner: Option<String>) -> Self {
         Self { scope, owner, collections: None }
     }
@@ -214,7 +215,7 @@ impl Visibility {
         self.collections.as_ref().is_none_or(|names| names.contains(name))
     }
 
-    /// The same, narrowed to a scope and an owner that a request names. What it names outside is an error.
+    /// Narrows the visibility to the scope and owner that a request names. Naming anything outside is an error.
     pub fn narrowed(&self, scope: Option<Scope>, owner: Option<&str>) -> Result<Self, Error> {
         let scope = match (self.scope, scope) {
             (Some(bound), Some(wanted)) if bound != wanted => return Err(outside("scope", wanted, bound)),
@@ -227,7 +228,7 @@ impl Visibility {
         Ok(Self { scope, owner, collections: self.collections.clone() })
     }
 
-    /// An error where a collection is not visible.
+    /// Returns an error if a collection is not visible.
     pub fn check_collection(&self, name: &str) -> Result<(), Error> {
         match &self.collections {
             Some(names) if !names.contains(name) => {
@@ -238,7 +239,8 @@ impl Visibility {
         }
     }
 
-    /// An error where an item of this collection, scope and owner would not be visible: nobody writes what he may not see.
+    /// Returns an error if an item of this collection, scope and owner would not be visible. No caller writes items
+    /// that it may not see.
     pub fn check_place(&self, collection: &str, scope: Scope, owner: Option<&str>) -> Result<(), Error> {
         self.check_collection(collection)?;
         if let Some(bound) = self.scope.filter(|bound| *bound != scope) {
@@ -250,13 +252,13 @@ impl Visibility {
         }
     }
 
-    /// An error unless it is the whole store: for what goes through all of it.
+    /// Returns an error unless it is the whole store, for operations that read all of it.
     pub fn check_everything(&self, what: &'static str) -> Result<(), Error> {
         if self.is_everything() { Ok(()) } else { Err(Error::WholeStore { what }) }
     }
 
-    /// Whether whoever writes to a place may be told that an item is there: what is its own, and what everybody may see. An
-    /// echo of anything else is no echo, for to refuse it would tell.
+    /// Whether a writer to `place` may learn that `item` exists: its own items, and those that everybody may see.
+    /// Refusing an echo of any other item would reveal it, so such an echo is accepted.
     pub fn is_known_at(place: (Scope, Option<&str>), item: (Scope, Option<&str>)) -> bool {
         match (place.1, item.1) {
             (None, None) => true,
@@ -266,44 +268,44 @@ impl Visibility {
     }
 }
 
-/// What a request names that is not visible to its caller.
+/// Returns the error for a name outside the caller's visibility.
 fn outside(what: &'static str, wanted: impl fmt::Display, bound: impl fmt::Display) -> Error {
     Error::Outside { what, wanted: wanted.to_string(), bound: bound.to_string() }
 }
 
 words! {
-    /// Where an item is in its life.
+    /// The state of an item in its life.
     Status, "status" { Candidate = "candidate", Active = "active", Superseded = "superseded", Archived = "archived" }
 }
 
 words! {
-    /// A budget class: pinned always fits, fading goes first. Stored and shown as 1, 2, 3.
+    /// A budget class: pinned items always fit, fading ones are dropped first. Stored and shown as 1, 2, 3.
     Tier, "tier" { Pinned = "1", Active = "2", Fading = "3" }
 }
 
 words! {
-    /// How closely what wants to become a memory is looked at.
+    /// The strictness of admission.
     Gate, "gate" {
-        /// Not at all: whatever is told is kept.
+        /// Keeps every text.
         Off = "off",
-        /// What is plainly no memory is refused.
+        /// Refuses texts that are plainly no memory.
         Normal = "normal",
-        /// What holds for a moment only is refused too.
+        /// Also refuses texts that are true only for a moment.
         Strict = "strict",
     }
 }
 
 words! {
-    /// How much a briefing says; `off` is none (systems.md, section 2: lite 3, standard 8, deep 20 entries).
+    /// The size of a briefing; `off` is none (systems.md, section 2: lite 3, standard 8, deep 20 entries).
     Briefing, "budget" { Off = "off", Lite = "lite", Standard = "standard", Deep = "deep" }
 }
 
 words! {
-    /// Of which rows the rarity of a word and the length of a text are told.
+    /// The rows from which term rarity and average text length are computed.
     Statistics, "statistics" {
-        /// Of all of the store: the same words weigh the same for everybody, and what others wrote moves scores.
+        /// All rows of the store. A word weighs the same for every caller, and texts of others affect scores.
         Shared = "shared",
-        /// Of those that whoever asks may see: what others wrote moves nothing.
+        /// The rows that the caller may see. Texts of others affect nothing.
         Own = "own",
     }
 }
@@ -314,39 +316,39 @@ words! {
 }
 
 words! {
-    /// How long what a text says is likely to hold.
+    /// How long the statement of a text is likely to stay true.
     Durability, "durability" {
         /// Until something replaces it.
         Lasting = "lasting",
-        /// For a time that the text names.
+        /// Until a time that the text names.
         Dated = "dated",
-        /// For the moment.
+        /// For a moment only.
         Passing = "passing",
     }
 }
 
 words! {
-    /// What becomes of a text that was told, beside the memories that are there.
+    /// The outcome of curating a text, given the existing memories.
     CurateOutcome, "outcome" {
-        /// It is a new memory.
+        /// A new memory was created.
         Create = "create",
-        /// A memory says so already: it has been observed once more.
+        /// An existing memory says the same and was confirmed.
         Confirm = "confirm",
-        /// It is a new memory, related to one that is there.
+        /// A new memory was created and linked to an existing one.
         Link = "link",
-        /// It says all that a memory says, and more: it takes that memory's place.
+        /// The text says all that an existing memory says, and more. It supersedes that memory.
         Append = "append",
-        /// What a memory says is so no longer: it takes that memory's place.
+        /// The statement of an existing memory no longer holds. The text supersedes it.
         Supersede = "supersede",
-        /// It denies a memory, and nothing tells which is right: both stay, and somebody is asked.
+        /// The text contradicts a memory and no rule decides. Both stay, and a review is opened.
         Contradict = "contradict",
-        /// It is not kept.
+        /// The text was refused.
         Refuse = "refuse",
     }
 }
 
 words! {
-    /// How one item stands to another.
+    /// The type of a link between two memories.
     Relation, "relation" {
         Causes = "causes", Informs = "informs", Contradicts = "contradicts", Supersedes = "supersedes",
         ExampleOf = "example_of", PrerequisiteFor = "prerequisite_for", LedTo = "led_to", RelatedTo = "related_to",
@@ -354,13 +356,13 @@ words! {
 }
 
 words! {
-    /// How a review ends.
+    /// The decision that ends a review.
     Ruling, "ruling" {
-        /// The newer side is right: it takes the place of the older.
+        /// The newer memory is right and supersedes the older.
         Accept = "accept",
-        /// The older side is right: the newer is superseded by it.
+        /// The older memory is right and supersedes the newer.
         Reject = "reject",
-        /// A text of both takes the place of both.
+        /// A merged text supersedes both.
         Merge = "merge",
         /// Both are right.
         Both = "both",
@@ -368,33 +370,33 @@ words! {
 }
 
 words! {
-    /// What somebody says of a memory that was given.
+    /// Feedback on a memory that an answer returned.
     Verdict, "verdict" {
-        /// It helped.
+        /// Helped.
         Useful = "useful",
-        /// It is not so, and never was.
+        /// Never true.
         Wrong = "wrong",
-        /// It is so no longer.
+        /// No longer true.
         Stale = "stale",
     }
 }
 
 words! {
-    /// A turn in the life of a memory that nobody told anything about.
+    /// A change that a sweep makes to a memory's state.
     Turn, "turn" {
-        /// A candidate is active from now on.
+        /// A candidate becomes active.
         Promote = "promote",
-        /// It fades: the first to go where room is short.
+        /// Fades: it is dropped first when the budget is short.
         Demote = "demote",
-        /// It fades no longer.
+        /// No longer fades.
         Raise = "raise",
-        /// It leaves answers, and stays.
+        /// Leaves answers and stays in the store.
         Archive = "archive",
     }
 }
 
 words! {
-    /// A way of finding candidates.
+    /// A way of retrieving candidates.
     Channel, "channel" {
         Text = "text", Vector = "vector", Tags = "tags", Filename = "filename", Canonical = "canonical",
         Graph = "graph",
@@ -402,17 +404,17 @@ words! {
 }
 
 words! {
-    /// A named way of turning candidates into one order: our own, or the formula of one of the source systems.
+    /// A formula that ranks candidates: our own, or that of one of the source systems.
     Profile, "profile" { Bower = "bower", Athena = "athena", Atlas = "atlas", Ade = "ade", Seed = "seed" }
 }
 
 words! {
-    /// How sure an answer is of one hit.
+    /// A probability as a word.
     Band, "band" { High = "HIGH", Medium = "MED", Low = "LOW" }
 }
 
 impl Band {
-    /// The band of a score: HIGH from `high` on, MED from `medium` on, else LOW, as NaN is.
+    /// Returns the band of a score: HIGH from `high` on, MED from `medium` on, else LOW. NaN is LOW.
     pub fn of(score: f32, high: f32, medium: f32) -> Self {
         if score >= high {
             Self::High
@@ -424,18 +426,18 @@ impl Band {
     }
 }
 
-/// What ranking may know of an item beside its text and vector.
+/// Facts about an item that ranking uses beside its text and vector.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Facts {
     /// Memory or chunk.
     pub kind: Kind,
-    /// What a memory is about.
+    /// The type of a memory; a chunk has none.
     pub memory_type: Option<MemoryType>,
     /// Stored importance, 0..1.
     pub importance: f32,
-    /// 0..1.
+    /// Confidence, 0..1.
     pub confidence: f32,
-    /// Real uses.
+    /// Number of uses.
     pub access_count: u64,
     /// Per-day decay of importance.
     pub decay_rate: f32,
@@ -443,36 +445,36 @@ pub struct Facts {
     pub created: Timestamp,
     /// When it was last used.
     pub accessed: Timestamp,
-    /// Its budget class; pinned is one of them.
+    /// Its budget class, which includes pinned.
     pub tier: Tier,
-    /// How well its time fits the time that the question asks for, 0..1; `None` where the question asks for none.
+    /// How well its time fits the time in the question, 0..1; `None` if the question names no time.
     pub asked_time: Option<f32>,
 }
 
 words! {
-    /// Who reorders the best hits after the channels have found them.
+    /// The method that reorders the best hits after retrieval.
     Rerank, "reranker" {
-        /// Nobody.
+        /// No reranking.
         None = "none",
         /// A local model that reads the question and a text together.
         CrossEncoder = "cross-encoder",
-        /// The language model that the settings name.
+        /// The configured language model.
         Llm = "llm",
     }
 }
 
 words! {
-    /// How a language model is reached.
+    /// The protocol of the language model.
     LlmProvider, "provider" {
-        /// There is none, and nothing leaves the machine.
+        /// No language model; nothing leaves the machine.
         None = "none",
-        /// Chat completions by HTTP, the form that most servers speak, local ones too.
+        /// Chat completions over HTTP, which most servers support, local ones too.
         OpenAi = "openai",
     }
 }
 
 words! {
-    /// What the times in a question do: nothing, raise what fits them, or hold back what does not.
+    /// The effect of times in a question: none, raise matching items, or leave out the others.
     When, "when" { Off = "off", Soft = "soft", Strict = "strict" }
 }
 
@@ -482,12 +484,12 @@ words! {
 pub enum Part {
     /// One of the channels.
     Channel(Channel),
-    /// What comes behind them.
+    /// A step after the channels.
     Step(Step),
 }
 
 words! {
-    /// A step behind the channels that can be missing, or the store itself where something of it is.
+    /// A step after the channels that can be missing, or the store itself if a part of it is missing.
     Step, "step" { Rerank = "rerank", Tokens = "tokens", Store = "store" }
 }
 
@@ -512,7 +514,8 @@ impl fmt::Display for Part {
     }
 }
 
-/// A stable text id: the first 16 hex digits of SHA-256 over the parts, each ended so that ("ab","c") differs from ("a","bc").
+/// Returns a stable text id: the first 16 hex digits of SHA-256 over the parts. Each part is preceded by its length, so
+/// that ("ab","c") differs from ("a","bc").
 pub fn derive_id(parts: &[&str]) -> String {
     let mut hash = Sha256::new();
     for part in parts {
@@ -524,7 +527,7 @@ pub fn derive_id(parts: &[&str]) -> String {
     id
 }
 
-/// Bytes as lower-case hex digits.
+/// Returns bytes as lower-case hex digits.
 pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut digits, byte| {
         let _ = write!(digits, "{byte:02x}");
@@ -532,7 +535,7 @@ pub fn hex(bytes: &[u8]) -> String {
     })
 }
 
-/// The text that the channels see for a chunk: title and heading path stand before the content unless it opens with them.
+/// Returns the text of a chunk that the channels index. Title and heading path precede the content unless it begins with them.
 pub fn indexed_text(title: Option<&str>, section: Option<&str>, content: &str) -> String {
     let first_line = content.lines().next().unwrap_or("").trim_start_matches('#').trim();
     let fresh = |head: &&str| !head.is_empty() && *head != first_line;

@@ -2,7 +2,7 @@
 //!
 //! An [`Engine`] keeps one store in one folder. It remembers short texts ([`Engine::curate`]), indexes files
 //! ([`Engine::index`]) and other documents ([`Engine::add_documents`]), and answers questions about all of them
-//! ([`Engine::query`]): by words, and by meaning where a local model is installed. It is synchronous and prints nothing.
+//! ([`Engine::query`]): by words, and by meaning if a local model is installed. It is synchronous and prints nothing.
 //! It reads no environment, home, clock or terminal: time, paths and seeds are arguments.
 //!
 //! ```
@@ -37,19 +37,19 @@
 //! # Where to begin
 //!
 //! [`Engine`] has all operations. Most take a request, a struct of [`request`] with defaults, and return a struct that can be
-//! serialised. Whatever reads or changes items takes the caller's [`Visibility`](item::Visibility): nothing outside it is
-//! found, told of or changed. Methods that take none look after the store as a whole: upkeep, missing parts and repair.
+//! serialised. Methods that read or change items take the caller's [`Visibility`](item::Visibility): nothing outside it is
+//! found, reported or changed. Methods without one maintain the store as a whole: upkeep, missing parts and repair.
 //! [`Error`] has every way to fail.
 //!
 //! # Modules
 //!
 //! - [`engine`]: opens a store and does everything with it; [`engine::evaluation`] ranks for measurements.
-//! - [`request`]: what the engine is asked, and what it answers.
+//! - [`request`]: the requests and answers of the engine.
 //! - [`item`]: memories, chunks, and their types, states and scopes.
 //! - [`config`]: the settings, each with its range and default.
 //! - [`filter`]: conditions on an item's fields and text.
 //! - [`model`]: packs and opens local models; the trait of an embedder of your own.
-//! - [`llm`]: the trait of a language model, for those operations that may ask one.
+//! - [`llm`]: the trait of a language model, for operations that may use one.
 //! - [`prompt`] and [`evidence`]: text that may safely enter a prompt, with citations.
 //! - [`shared`]: functions by which a program reads and shows text as the engine does.
 //! - [`sqlite`]: restores and salvages the store in one file.
@@ -85,7 +85,7 @@ pub use error::{Error, Result};
 
 /// Packs and opens the local models, and defines the trait of an embedder.
 ///
-/// An engine finds packed models in its home; [`Engine::with_embedder`] takes any other embedder.
+/// An engine loads packed models from its home; [`Engine::with_embedder`] sets any other embedder.
 pub mod model {
     pub use crate::embed::{
         CROSS_ARITHMETIC, CROSS_FILES, CROSS_PACKED, CrossEncoder, CrossSources, EmbeddedQuestion,
@@ -94,7 +94,7 @@ pub mod model {
     };
 }
 
-/// Functions that a program shares with the engine, so that both read and show a text in the same way. None needs a store.
+/// Functions that a program shares with the engine, so that both read and show texts alike. None needs a store.
 pub mod shared {
     pub use crate::ingest::check_values;
     pub use crate::memory::gate::{Constants as GateConstants, Redacted, SecretKind, redact};
@@ -116,7 +116,7 @@ pub mod parts {
     pub mod embed {
         pub use crate::embed::*;
     }
-    /// From a file to chunks.
+    /// Reading files into chunks.
     pub mod ingest {
         pub use crate::ingest::*;
     }
@@ -124,7 +124,7 @@ pub mod parts {
     pub mod memory {
         pub use crate::memory::*;
     }
-    /// From candidates to one order.
+    /// Ranking of candidates.
     pub mod rank {
         pub use crate::rank::*;
     }

@@ -1,21 +1,21 @@
 //! Text that may enter a prompt: stored text cannot pass for a block's delimiter or for another speaker.
 //!
-//! Whatever a prompt is made of is a [`PromptText`], and only the functions here make one. They leave a text as it is, code with
-//! `<` and `>` included, but for three things:
+//! Every part of a prompt is a [`PromptText`], which only the functions here create. They keep a text unchanged, code
+//! with `<` and `>` included, with three exceptions:
 //!
-//! - **Delimiters lose their bracket.** `<bowerbird`, `<memory-context` and the tags by which hosts give a text their user's or
-//!   their own voice (`TAGS`), and the role markers of chat templates (`<|im_start|>`, `[INST]`, `</s>`) begin with `[` or `(`
-//!   instead: `</bowerbird>` becomes `[/bowerbird>`. `&lt;` would not do: Gemini shows what a hook gave with its brackets
-//!   escaped, so that an escaped delimiter would stand there beside ours and look the same; and so `&lt;/bowerbird` loses its
-//!   bracket too.
-//! - **What nobody sees goes:** control characters, marks that reorder a line, tags of plane 14 and variation selectors that stand
-//!   behind nothing seen, in whose runs a text can be hidden. Line breaks of any kind become `\n`.
-//! - **Structure stays ours:** [`PromptText::line`] is one line, and [`PromptText::prose`] and [`PromptText::code`] hold no
+//! - **Delimiters lose their bracket.** This applies to `<bowerbird`, `<memory-context`, tags by which hosts mark their user's
+//!   or their own voice (`TAGS`), and role markers of chat templates (`<|im_start|>`, `[INST]`, `</s>`). They begin with `[`
+//!   or `(` instead: `</bowerbird>` becomes `[/bowerbird>`. `&lt;` would not be enough: Gemini shows a hook's text with its
+//!   brackets escaped. An escaped delimiter would then look the same as ours. So `&lt;/bowerbird` loses its bracket too.
+//! - **Invisible characters are removed:** control characters, marks that reorder a line, tags of plane 14, and variation
+//!   selectors after anything invisible, whose runs can hide a text. Line breaks of any kind become `\n`.
+//! - **Structure stays ours:** [`PromptText::line`] is one line, and [`PromptText::prose`] and [`PromptText::code`] contain no
 //!   heading and no open fence.
 //!
-//! The functions recognise a delimiter in any case and with attributes. White space, dashes and invisible characters may stand between
-//! its letters. Look-alike letters and brackets count as its own (`alike.txt`). A delimiter may span two joined texts. "Human:" and
-//! "User:" at the beginning of a line stay: transcripts and prose have them, and no template of today ends a turn at them.
+//! The functions recognise a delimiter in any case and with attributes. White space, dashes and invisible characters
+//! may separate its letters. Look-alike letters and brackets count as the letters they resemble (`alike.txt`). A
+//! delimiter may span two joined texts. "Human:" and "User:" at the beginning of a line are kept: transcripts and prose
+//! contain them, and no current template ends a turn at them.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -31,8 +31,8 @@ use unicode_normalization::char::{decompose_compatible, is_combining_mark};
 #[serde(transparent)]
 pub struct PromptText(String);
 
-/// Our block's name, Hermes', and those by which hosts wrap what they or their users say, without separators. What begins with
-/// one of these behind a bracket is a delimiter.
+/// Tag names without separators: our block's, Hermes', and those by which hosts wrap their own or their users' text. A
+/// bracket followed by a name that begins with one of these is a delimiter.
 const TAGS: &[&str] = &[
     "bowerbird",
     "memorycontext",
@@ -51,10 +51,10 @@ const TAGS: &[&str] = &[
     "endofturn",
 ];
 
-/// Role markers that are spelled in one way alone, behind `<`. (Llama 2 and Mistral: `<s>`, `</s>`, `<<SYS>>`; Gemma: `<bos>`.)
+/// Role markers after `<` that have only one spelling. (Llama 2 and Mistral: `<s>`, `</s>`, `<<SYS>>`; Gemma: `<bos>`.)
 const ANGLED: &[&str] = &["s>", "/s>", "bos>", "eos>", "<SYS>>", "</SYS>>"];
 
-/// The same behind `[`: Mistral's.
+/// Role markers after `[`: Mistral's.
 const SQUARE: &[&str] = &[
     "INST]",
     "/INST]",
@@ -67,20 +67,20 @@ const SQUARE: &[&str] = &[
     "/TOOL_RESULTS]",
 ];
 
-/// Letters of the longest name between `<|` and `|>`.
+/// Most letters of a name between `<|` and `|>`.
 const LONGEST_MARKER: usize = 64;
 
-/// Letters of a delimiter at most, and more, where what separates them is not counted.
+/// Upper bound on the letters of a delimiter; separators are not counted.
 const LONGEST_OPEN: usize = LONGEST_MARKER + 8;
 
-/// An ampersand is escaped so often at most.
+/// Most times that an ampersand may be escaped.
 const MOST_ESCAPES: usize = 8;
 
-/// `<` and what looks like it.
+/// `<` and its look-alikes.
 const ANGLES: &str = "<\u{226e}\u{2c2}\u{1438}\u{16b2}\u{2039}\u{226a}\u{227a}\u{22d6}\u{2329}\u{276c}\u{276e}\u{2770}\u{27e8}\u{27ea}\
     \u{29fc}\u{2d66}\u{3008}\u{300a}\u{fe3d}\u{fe3f}\u{fe64}\u{ff1c}\u{1032d}\u{16aec}\u{1d236}\u{ab}";
 
-/// Letters that look like another, ascending, each with what it looks like.
+/// Look-alike letters, ascending, each with the letter that it resembles.
 static ALIKE: LazyLock<Vec<(char, u8)>> = LazyLock::new(|| {
     let lines = include_str!("prompt/alike.txt").lines().filter(|line| !line.starts_with('#'));
     let mut all: Vec<(char, u8)> = lines
@@ -95,30 +95,30 @@ static ALIKE: LazyLock<Vec<(char, u8)>> = LazyLock::new(|| {
 });
 
 impl PromptText {
-    /// A text of the program itself.
+    /// Wraps a text of the program itself.
     pub fn own(text: &'static str) -> Self {
         Self(text.to_owned())
     }
 
-    /// A text on one line, its white space joined.
+    /// Turns a text into one line, its white space joined.
     pub fn line(text: &str) -> Self {
         Self(without_delimiters(one_line(&visible(text))))
     }
 
-    /// A text with its lines as they are: for tables and what has no structure to be taken for ours.
+    /// Makes a text safe and keeps its lines: for tables, and for texts whose structure cannot be mistaken for ours.
     pub fn lines(text: &str) -> Self {
         Self(without_delimiters(visible(text).into_owned()))
     }
 
-    /// Markdown without headings of its own: what would be one is escaped with a backslash, and a fence left open is closed. Ends
-    /// with a line break.
+    /// Makes Markdown without headings of its own: they are escaped with a backslash, and an open fence is closed. Ends with
+    /// a line break.
     pub fn prose(text: &str) -> Self {
         let mut out = String::with_capacity(text.len() + 1);
         without_headings(&Self::lines(text), &mut out);
         Self(out)
     }
 
-    /// Lines of code between fences that none of them closes. Ends with a line break.
+    /// Fences code so that none of its lines closes the fence. Ends with a line break.
     pub fn code(text: &str) -> Self {
         let text = Self::lines(text);
         let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
@@ -126,11 +126,12 @@ impl PromptText {
         Self(format!("{fence}\n{text}\n{fence}\n"))
     }
 
-    /// Puts another text behind this one.
+    /// Appends another text.
     pub fn push(&mut self, other: &Self) {
         let seam = self.0.len();
         self.0.push_str(&other.0);
-        // What stands open at the seam may be closed by what follows. A delimiter has two openings at most, and so many letters.
+        // Text after the seam may complete a delimiter that begins before it. It has at most two openings and a bounded
+        // number of letters.
         let mut letters = 0;
         let is_near = |&(_, c): &(usize, char)| {
             letters += usize::from(!separates(c));
@@ -149,29 +150,29 @@ impl PromptText {
         }
     }
 
-    /// Puts a text of the program itself behind this one.
+    /// Appends a text of the program itself.
     pub fn push_own(&mut self, text: &'static str) {
         self.push(&Self::own(text));
     }
 
-    /// Puts a number behind this text.
+    /// Appends a number.
     pub fn push_number(&mut self, number: impl Into<u64>) {
         let _ = write!(self.0, "{}", number.into());
     }
 
-    /// Its beginning up to this byte, with `…` for the rest. The byte is between two characters.
+    /// Returns its beginning up to a byte, with `…` for the rest. The byte must be between two characters.
     #[must_use]
     pub fn cut(&self, end: usize) -> Self {
         Self(format!("{}…", &self.0[..end]))
     }
 
-    /// Without white space at its ends.
+    /// Returns it without white space at its ends.
     #[must_use]
     pub fn trimmed(&self) -> Self {
         Self(self.0.trim().to_owned())
     }
 
-    /// The text itself.
+    /// Returns the text itself.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -197,8 +198,8 @@ impl From<PromptText> for String {
     }
 }
 
-/// What was found as it is put into a prompt that nobody looks at first: between tags, so that nobody takes it for the user's
-/// words, and no reader of the transcript for something new. Nothing of nothing.
+/// Wraps retrieved text for a prompt into which it goes without review. The tags show that it is neither the user's
+/// words nor new text in the transcript. Empty for an empty text.
 pub fn wrapped(context: &PromptText) -> PromptText {
     let context = context.trim();
     if context.is_empty() {
@@ -208,7 +209,7 @@ pub fn wrapped(context: &PromptText) -> PromptText {
     PromptText(format!("<bowerbird>\n{note}\n\n{context}\n</bowerbird>\n"))
 }
 
-/// Makes every text of a JSON value one that may enter a prompt, names of fields included.
+/// Makes all texts of a JSON value safe for a prompt, names of fields included.
 pub fn json(value: Value) -> Value {
     match value {
         Value::String(text) => PromptText::lines(&text).0.into(),
@@ -218,28 +219,28 @@ pub fn json(value: Value) -> Value {
     }
 }
 
-/// The same for the fields of an object.
+/// Makes the fields of an object safe for a prompt.
 pub fn json_fields(fields: Map<String, Value>) -> Map<String, Value> {
     fields.into_iter().map(|(name, value)| (PromptText::lines(&name).0, json(value))).collect()
 }
 
-/// White space of any kind as one space: a file may be named with a line break.
+/// Joins white space of any kind to single spaces; even a file name may contain a line break.
 pub(crate) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// A text without what nobody sees, its lines ended by `\n`.
+/// Removes invisible characters from a text, and ends its lines with `\n`.
 fn visible(text: &str) -> Cow<'_, str> {
     let is_plain = |byte: u8| (b' '..0x7f).contains(&byte) || matches!(byte, b'\n' | b'\t');
     if text.bytes().all(is_plain) {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len());
-    // What was kept last, for what goes parts nothing; or the carriage return that became a line break.
+    // The last character that was kept, because removed ones separate nothing; or a carriage return that became a line break.
     let mut before = '\0';
     for c in text.chars() {
         let kept = match c {
-            // The first half of a line break has made one already.
+            // The carriage return before it already became a line break.
             '\n' if before == '\r' => continue,
             '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}' => '\n',
             '\n' | '\t' => c,
@@ -254,12 +255,13 @@ fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// A variation selector: one behind a letter chooses its form; behind another selector, or anything unseen, it says something else.
+/// Whether it is a variation selector. After a letter it chooses a form; after another selector or anything invisible
+/// it carries hidden data.
 fn is_selector(c: char) -> bool {
     matches!(c, '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}')
 }
 
-/// A text whose delimiters have lost their brackets.
+/// Replaces the brackets of all delimiters in a text.
 fn without_delimiters(text: String) -> String {
     let mut from = 0;
     let mut out = String::new();
@@ -282,17 +284,17 @@ fn is_opening(c: char) -> bool {
     if c.is_ascii() { matches!(c, '<' | '[' | '&') } else { ANGLES.contains(c) }
 }
 
-/// A delimiter at the beginning of a text.
+/// A delimiter at the start of a text.
 struct Delimiter {
     /// Bytes of its bracket.
     bracket: usize,
-    /// What takes the bracket's place.
+    /// The replacement of its bracket.
     instead: &'static str,
-    /// Where it surely is one.
+    /// The byte by which it is certainly a delimiter.
     end: usize,
 }
 
-/// The delimiter with which a text begins, if any.
+/// Returns the delimiter at the start of a text, if any.
 fn delimiter(text: &str) -> Option<Delimiter> {
     let first = text.chars().next()?;
     let square =
@@ -304,12 +306,13 @@ fn delimiter(text: &str) -> Option<Delimiter> {
     let rest = &text[bracket..];
     let spelled = || ANGLED.iter().find(|marker| rest.starts_with(**marker)).map(|marker| marker.len());
     let end = spelled().or_else(|| marker(rest)).or_else(|| tag(rest))?;
-    // What loses one bracket must not get the other's meaning: `<SYSTEM_PROMPT]`.
+    // The replacement must not form a delimiter with the other bracket: `<SYSTEM_PROMPT]`.
     let instead = if square(rest).is_some() { "(" } else { "[" };
     Some(Delimiter { bracket, instead, end: bracket + end })
 }
 
-/// Bytes of a `<` written as an entity, however often its ampersand was escaped: `&lt;`, `&#60;`, `&#x3c;`, `&amp;lt;`.
+/// Returns the bytes of a `<` written as an entity, however often its ampersand was escaped: `&lt;`, `&#60;`, `&#x3c;`,
+/// `&amp;lt;`.
 fn entity(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let has = |at: usize, word: &str| {
@@ -338,7 +341,7 @@ fn entity(text: &str) -> Option<usize> {
     Some(at + usize::from(has(at, ";")))
 }
 
-/// Where a marker of a chat template ends that stands behind `<`: `|im_start|>`, `|turn>`, `end|>`.
+/// Returns the end of a chat template's marker after `<`: `|im_start|>`, `|turn>`, `end|>`.
 fn marker(rest: &str) -> Option<usize> {
     let (mut is_opened, mut is_closed, mut length) = (false, false, 0);
     for (at, c) in rest.char_indices().filter(|&(_, c)| !is_unseen(c)) {
@@ -361,7 +364,7 @@ fn marker(rest: &str) -> Option<usize> {
     None
 }
 
-/// Where the name of one of [`TAGS`] ends that stands behind a bracket, with or without a slash before it.
+/// Returns the end of one of [`TAGS`] after a bracket, with or without a slash before it.
 fn tag(rest: &str) -> Option<usize> {
     let mut names: Vec<&[u8]> = Vec::new();
     let mut at_name = 0;
@@ -390,7 +393,8 @@ fn tag(rest: &str) -> Option<usize> {
     None
 }
 
-/// What a character is for a reader who looks at it, one or several of [`like`]'s; nothing for what separates or is not seen.
+/// Passes on the letters that a reader sees in a character, as one or several values of [`like`]; none for separators
+/// and invisible characters.
 fn each_letter(c: char, take: &mut dyn FnMut(u8)) {
     if c.is_ascii() {
         if !separates(c) {
@@ -399,7 +403,7 @@ fn each_letter(c: char, take: &mut dyn FnMut(u8)) {
     } else if let Some(letter) = boxed(c) {
         take(like(letter));
     } else {
-        // Some marks that stand behind a letter look like one themselves, as Telugu's circle does.
+        // Some marks after a letter look like a letter themselves, as Telugu's circle does.
         decompose_compatible(c, |part| match looks_like(part) {
             _ if part.is_ascii() && !separates(part) => take(like(part as u8)),
             0 if separates(part) => {}
@@ -408,12 +412,12 @@ fn each_letter(c: char, take: &mut dyn FnMut(u8)) {
     }
 }
 
-/// What stands between letters and is none.
+/// Whether a character separates letters without being one.
 fn separates(c: char) -> bool {
     c.is_whitespace() || is_unseen(c) || is_dash(c)
 }
 
-/// The ASCII letter that another letter looks like, in either case; 0 where there is none.
+/// Returns the ASCII letter that a letter resembles in either case; 0 if there is none.
 fn looks_like(c: char) -> u8 {
     let known = |c: char| ALIKE.binary_search_by_key(&c, |(letter, _)| *letter).ok().map(|at| ALIKE[at].1);
     known(c)
@@ -422,7 +426,7 @@ fn looks_like(c: char) -> u8 {
         .unwrap_or_default()
 }
 
-/// ASCII without case; i, l, 1 and | are one, as are o and 0.
+/// Folds ASCII: case is ignored; i, l, 1 and | are equal, as are o and 0.
 fn like(byte: u8) -> u8 {
     match byte.to_ascii_lowercase() {
         b'l' | b'1' | b'|' => b'i',
@@ -431,7 +435,7 @@ fn like(byte: u8) -> u8 {
     }
 }
 
-/// The letter in a circle or square that does not decompose to it.
+/// Returns the letter in a circle or square that does not decompose to it.
 fn boxed(c: char) -> Option<u8> {
     let first = match c {
         '\u{1f150}'..='\u{1f169}' => 0x1f150,
@@ -442,7 +446,7 @@ fn boxed(c: char) -> Option<u8> {
     Some(b'a' + (c as u32 - first) as u8)
 }
 
-/// What separates the words of a name: hyphens, dashes, underscores.
+/// Whether a character separates the words of a name: hyphens, dashes, underscores.
 fn is_dash(c: char) -> bool {
     matches!(c, '-' | '_' | '\u{2010}'..='\u{2015}' | '\u{203f}' | '\u{2043}' | '\u{2212}' | '\u{fe4d}'..='\u{fe4f}' | '\u{fe58}')
         || matches!(
@@ -458,7 +462,7 @@ fn is_dash(c: char) -> bool {
         )
 }
 
-/// What takes no room: controls, format characters, fillers, marks on the letter before.
+/// Whether a character has no width: controls, format characters, fillers, marks on the previous letter.
 fn is_unseen(c: char) -> bool {
     c.is_control() && !matches!(c, '\n' | '\t')
         || matches!(c, '\u{ad}' | '\u{61c}' | '\u{70f}' | '\u{115f}' | '\u{1160}' | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}')
@@ -502,23 +506,23 @@ fn without_headings(text: &str, out: &mut String) {
     }
 }
 
-/// The mark and length of a line that opens or closes a fence, and whether nothing follows.
+/// Returns the mark and length of a line's fence, and whether nothing follows it.
 fn fence_of(body: &str) -> Option<(char, usize, bool)> {
     let mark = body.chars().next().filter(|mark| matches!(mark, '`' | '~'))?;
     let length = body.chars().take_while(|&c| c == mark).count();
     let rest = body[length..].trim();
-    // A line such as ```a``` is code within text.
+    // A line such as ```a``` is inline code, not a fence.
     (length >= 3 && (mark == '~' || !rest.contains('`'))).then_some((mark, length, rest.is_empty()))
 }
 
-/// Whether a line is a heading, or looks like one to a reader who is lax about spaces. `#tag` does not.
+/// Whether a line is a heading, also by lax rules about spaces. `#tag` is none.
 fn heads(body: &str) -> bool {
     let rest = body.trim_start_matches('#');
     body.len() - rest.len() > 1
         || (rest.len() < body.len() && !rest.starts_with(|c: char| c.is_alphanumeric()))
 }
 
-/// Whether a line makes the line above it a heading.
+/// Whether a line turns the line above it into a heading.
 fn underlines(body: &str) -> bool {
     let body = body.trim_end();
     !body.is_empty() && (body.bytes().all(|b| b == b'=') || body.bytes().all(|b| b == b'-'))

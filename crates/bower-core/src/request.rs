@@ -1,5 +1,5 @@
 //! The engine's requests and answers, as plain data.
-//! Serialised, these are the `data` of every front end.
+//! Serialised, they are the `data` field of every front end.
 
 mod brief;
 mod changes;
@@ -44,24 +44,23 @@ pub use crate::rank::rerank::Reranked;
 /// When to compact an index or a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CompactWhen {
-    /// Whenever it lacks a change: when somebody forgets, and at the end of a run that somebody waits for.
+    /// Whenever it lacks a change. Used after forgetting, and at the end of a run whose caller waits for it.
     Always,
-    /// When it lacks more than is worth waiting for, or does not match the store. Others read and write meanwhile, and are not
-    /// kept waiting.
+    /// When its delta is larger than it may be, or it does not match the store. Readers and writers are not blocked meanwhile.
     Due,
 }
 
-/// A whole item as its reader sees it.
+/// A complete item, as answers show it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Item {
-    /// The row in this store; not shown.
+    /// The row in this store; not serialised.
     #[serde(skip, default = "no_row")]
     pub row: RowId,
     /// Stable text id: 16 hex digits.
     pub id: String,
     /// Memory or chunk.
     pub kind: Kind,
-    /// What a memory is about; a chunk has none.
+    /// The type of a memory; a chunk has none.
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     pub memory_type: Option<MemoryType>,
     /// The text.
@@ -70,15 +69,15 @@ pub struct Item {
     pub summary: String,
     /// Stored importance, 0..1.
     pub importance: f32,
-    /// Real uses (not silent prefetches).
+    /// Number of uses; silent prefetches do not count.
     pub access_count: u64,
     /// When it was written.
     pub create_time: Timestamp,
     /// When it was last used.
     pub access_time: Timestamp,
-    /// Per-day decay of importance, at least .001.
+    /// Decay of importance per day, at least .001.
     pub decay_rate: f32,
-    /// The conversation it came from.
+    /// The conversation that it came from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source_conv_id: Option<String>,
     /// The item that this one replaced.
@@ -87,52 +86,52 @@ pub struct Item {
     /// The item that replaced this one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub superseded_by_id: Option<String>,
-    /// Since when it is true, where it says so.
+    /// The time from which it is true, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub valid_from: Option<Timestamp>,
-    /// Until when it was true, where that is known.
+    /// The time until which it was true, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub valid_to: Option<Timestamp>,
-    /// 0..1.
+    /// Confidence, 0..1.
     pub confidence: f32,
-    /// Without `#`, lower case, sorted.
+    /// Tags without `#`, in lower case, sorted.
     pub tags: Vec<String>,
-    /// The words that describe it best, best first.
+    /// The most descriptive words, best first.
     pub keywords: Vec<String>,
-    /// Free fields; for a chunk also `path`, `source`, `file_name`, `section_title`, `version`, `chunk_size`.
+    /// Free fields. A chunk also has `path`, `source`, `file_name`, `section_title`, `version` and `chunk_size`.
     pub metadata: Map<String, Value>,
-    /// Its domain.
+    /// The collection that it belongs to.
     pub collection: String,
-    /// Who may see it.
+    /// Its scope: who may see it.
     pub scope: Scope,
-    /// Whose it is, within the scope.
+    /// Its owner within the scope.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
-    /// Where it is in its life.
+    /// Its state in the life of a memory.
     pub status: Status,
     /// Its budget class, as a number.
     #[serde(with = "tier_number")]
     #[schemars(with = "u8", range(min = 1, max = 3))]
     pub tier: Tier,
-    /// Its text is not as it was written: the disk or something else changed it.
+    /// Whether the stored text differs from the text that was written: the disk or another program changed it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub damaged: bool,
-    /// Whose words it is.
+    /// Its speaker, its least trusted source, and whether a person reviewed it.
     pub provenance: Provenance,
-    /// What brought it: `bower` for what somebody told, else the program whose session or memories it is from.
+    /// The program that wrote it: `bower`, or the program whose session or memories were read.
     pub source: String,
-    /// The program that its writer runs in, where that is known.
+    /// The program that its writer runs in, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub host: Option<String>,
 }
 
-/// Times and shares are told to the third digit: what follows is noise.
+/// Rounds times and shares to three decimals; further digits are noise.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
 fn thousandths<S: serde::Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_f64((value * 1_000.0).round() / 1_000.0)
 }
 
-/// A tier is the number 1, 2 or 3.
+/// Serialises a tier as the number 1, 2 or 3.
 pub(crate) mod tier_number {
     use crate::item::Tier;
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
@@ -160,8 +159,8 @@ fn no_row() -> RowId {
     RowId(0)
 }
 
-/// Which items a command speaks of. Empty lists and `None` hold nothing back, except that archived and superseded
-/// items are left out unless `statuses` names them.
+/// The items that a command applies to. Empty lists and `None` do not restrict. Archived and superseded items are left
+/// out unless `statuses` names them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Selection {
     /// Kinds to keep.
@@ -174,68 +173,70 @@ pub struct Selection {
     pub tags: Vec<String>,
     /// A filter over metadata and text.
     pub filter: Option<Filter>,
-    /// Written at or after.
+    /// Only items written at or after this time.
     pub since: Option<Timestamp>,
-    /// Written before.
+    /// Only items written before this time.
     pub until: Option<Timestamp>,
-    /// Documents of this version only (memories pass only when this is `None`).
+    /// Only documents of this version. Memories pass only if this is `None`.
     pub version: Option<String>,
     /// Scope to keep.
     pub scope: Option<Scope>,
     /// Owner to keep.
     pub owner: Option<String>,
-    /// Where items came from, any of these: a document's path or a folder above it; a memory's source or conversation.
+    /// Sources of items; one of them must match. Of a document: its path or a folder above it. Of a memory: its source
+    /// or conversation.
     pub sources: Vec<String>,
-    /// Said by any of these.
+    /// Speakers; one of them must match.
     pub said_by: Vec<Author>,
-    /// Statuses to keep; empty is candidate and active, or what `clocks` says.
+    /// Statuses to keep. Empty means candidate and active, or what `clocks` implies.
     pub statuses: Vec<Status>,
-    /// The past that is asked about.
+    /// The past time that the question is about.
     pub clocks: Clocks,
 }
 
-/// The two clocks of a question: what the store knew, and what was so. Neither is the present.
+/// The two clocks of a question: transaction time and valid time. `None` is the present.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Clocks {
-    /// As the store knew it then: what it learned later is not there, and what was superseded or archived later still is.
+    /// Answers from the store's state at this time. Later additions are absent; items superseded or archived later are present.
     pub as_of: Option<Timestamp>,
-    /// What was true then, as far as is known: since a memory says so, or since it replaced another; until it was replaced.
+    /// Keeps what was true at this time, as far as is known. A memory is true from the time that it states, or from
+    /// when it replaced another, until it was replaced.
     pub valid_at: Option<Timestamp>,
 }
 
-/// A question.
+/// A question to the store.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QueryRequest {
     /// Any Unicode text.
     pub text: String,
     /// Hits wanted, 1 to 50.
     pub limit: usize,
-    /// Words alone: no model is loaded, and the settings' reranker is not asked.
+    /// Searches by words alone: no model is loaded, and the configured reranker is not used.
     pub fast: bool,
-    /// The profile that ranks; the settings' `profile` unless told.
+    /// The profile that ranks; `None` is the setting `profile`.
     pub profile: Option<Profile>,
-    /// Who reorders the best hits; the settings' `rerank` unless told, and nobody where words alone are wanted.
+    /// The reranker of the best hits. `None` is the setting `rerank`, or no reranker if `fast` is set.
     pub rerank: Option<Rerank>,
-    /// What may be found.
+    /// The items that may be found.
     pub select: Selection,
-    /// What the times in the question do.
+    /// How times in the question affect the answer.
     pub when: When,
-    /// Relevance against diversity, 0..1; the settings' `diversity` unless told.
+    /// Relevance against diversity, 0..1; `None` is the setting `diversity`.
     pub diversity: Option<f32>,
-    /// Hits below this probability are left out, 0..1.
+    /// Least probability of a hit, 0..1; hits below it are left out.
     pub min_score: f32,
-    /// Weak matches are left out, and everything where nothing answers.
+    /// Leaves out weak matches, and returns no hits when it abstains.
     pub strict: bool,
-    /// Packs evidence into so many tokens, citations included; at least 32.
+    /// Token budget of the evidence, citations included; at least 32. `None` packs no evidence.
     pub budget_tokens: Option<usize>,
-    /// Leaves out what this session was already given, and remembers what it is given now.
+    /// Leaves out what this session already received, and records what it receives now.
     pub session: Option<String>,
-    /// Nobody asked: only what is specific to the question or clearly close to it passes.
+    /// Marks a prefetch: only hits that are specific to the question or clearly close to it pass.
     pub prefetch: bool,
 }
 
 impl Default for QueryRequest {
-    /// Ten hits of everything, by all channels.
+    /// Asks for ten hits from the whole store, by all channels.
     fn default() -> Self {
         Self {
             text: String::new(),
@@ -255,29 +256,29 @@ impl Default for QueryRequest {
     }
 }
 
-/// An answer: hits, what it cost, and what was missing.
+/// An answer: hits, their cost, and what was missing.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Answer {
     /// The question as asked.
     pub query: String,
-    /// Best first.
+    /// The hits, best first.
     #[serde(rename = "results")]
     pub hits: Vec<Hit>,
-    /// The probability that the hits hold what answers the question, 0..1; none where the profile cannot tell.
+    /// Probability that the hits contain the answer, 0..1; `None` if the profile cannot compute it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub answerable: Option<f32>,
-    /// Nothing here seems to answer the question: what is shown is only what comes nearest.
+    /// Whether nothing seems to answer the question; the hits are then only the nearest ones.
     pub abstained: bool,
-    /// What fits the budget, where one was given.
+    /// The evidence that fits the budget, if a budget was set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub evidence: Option<Evidence>,
-    /// Better or equal hits that the session had already been given, where one was named.
+    /// Number of better or equal hits that the named session had already received.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub already_given: Option<usize>,
-    /// Hits below the bar for what nobody asked for, where that bar was set.
+    /// Number of hits below the bar for prefetches, if that bar was applied.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub held_back: Option<usize>,
-    /// Different items that any channel found, before the limit.
+    /// Number of different items that any channel found, before the limit.
     pub total_found: usize,
     /// Wall time inside the engine.
     #[serde(serialize_with = "thousandths")]
@@ -285,9 +286,9 @@ pub struct Answer {
     /// The model whose vectors were compared, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model_used: Option<String>,
-    /// Channels that were missing or failed, with the reason. Empty is a whole answer.
+    /// Channels that were missing or failed, with the reason. Empty if the answer is complete.
     pub degraded: Vec<Degraded>,
-    /// What was spent.
+    /// The cost of the answer.
     pub effort: Effort,
 }
 
@@ -296,15 +297,15 @@ pub struct Answer {
 pub struct Hit {
     /// The item.
     pub memory: Item,
-    /// The probability that it answers the question, 0..1; in the profiles of other systems, their score.
+    /// Probability that it answers the question, 0..1. In the profiles of other systems, their score.
     pub score: f32,
-    /// How sure that is, in a word.
+    /// The probability as a word.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub band: Option<Band>,
-    /// The place of a hit from canonical memory, as it is cited.
+    /// The citation of a hit from canonical memory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub citation: Option<String>,
-    /// Ids of items that say the same: this one stands for them.
+    /// Ids of items with the same content, which this hit represents.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub duplicates: Vec<String>,
     /// Its ranks before and after reranking, and the reranker's score.
@@ -318,42 +319,42 @@ pub struct Hit {
     pub semantic: Option<f32>,
     /// Rank and raw score in each channel.
     pub signals: Vec<Signal>,
-    /// What its place is made of, in the order in which it counts: by how far it differs from the other candidates, so that nothing
-    /// is left of it where there is one alone.
+    /// Contributions to its place, in ranking order. Each is measured by its difference from the other candidates, so a
+    /// single candidate has none.
     pub factors: Vec<Factor>,
-    /// What its score is made of where that is a probability: log odds that add up to its own, `ln(score / (1 - score))`.
+    /// Contributions to its score, if that is a probability: log odds whose sum is `ln(score / (1 - score))`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub odds: Vec<Factor>,
 }
 
-/// A channel's opinion of one item.
+/// One channel's result for one item.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Signal {
-    /// Who says so.
+    /// The channel.
     pub channel: Channel,
-    /// From 1; none where the channel did not list the item and was asked for its score afterwards.
+    /// Rank from 1; `None` if the channel did not list the item and computed its score afterwards.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rank: Option<usize>,
-    /// The channel's own scale.
+    /// Score on the channel's own scale.
     pub score: f32,
 }
 
-/// Changes that the store acknowledged and does not have any more.
+/// Changes that the store acknowledged and no longer has.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Loss {
-    /// The first of them.
+    /// The first missing change.
     pub first_change: u64,
-    /// The last of them.
+    /// The last missing change.
     pub last_change: u64,
-    /// When that was noticed.
+    /// When the loss was noticed.
     pub time: Timestamp,
-    /// The folder that keeps what could still be read.
+    /// The folder with the parts that could still be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kept: Option<PathBuf>,
 }
 
 impl Loss {
-    /// What is missing, and what to do, in one line.
+    /// Returns one line that says what is missing and what to do.
     pub fn sentence(&self) -> String {
         let count = self.last_change - self.first_change + 1;
         let changes = if count == 1 {
@@ -368,7 +369,7 @@ impl Loss {
     }
 }
 
-/// What was saved of a damaged store.
+/// The result of salvaging a damaged store.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Salvaged {
     /// The folder of the new store.
@@ -379,47 +380,49 @@ pub struct Salvaged {
     pub chunks: u64,
     /// Documents in it.
     pub documents: u64,
-    /// Ids of items whose text is not as it was written. They are in the new store as they could be read, with the tag `damaged`.
+    /// Ids of items whose text differs from the text that was written. The new store holds them as they could be read,
+    /// with the tag `damaged`.
     pub damaged: Vec<String>,
-    /// Texts whose item could not be read; they are in a file of their own.
+    /// Number of texts whose item could not be read; they are in a separate file.
     pub unplaced: usize,
-    /// That file.
+    /// The file with those texts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unplaced_file: Option<PathBuf>,
-    /// What could not be read, in words.
+    /// Descriptions of the parts that could not be read.
     pub unreadable: Vec<String>,
-    /// What is wrong with the new store, in words; none where it is sound.
+    /// Problems of the new store; empty if it is sound.
     pub findings: Vec<String>,
 }
 
-/// A channel, or a step behind the channels, that did not take part.
+/// A channel, or a later step, that did not take part.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Degraded {
-    /// Which.
+    /// The missing part.
     pub channel: Part,
-    /// Why, in one line, with what to do.
+    /// Why it is missing and what to do, in one line.
     pub reason: String,
 }
 
-/// What an answer cost.
+/// The cost of an answer.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct Effort {
     /// Each channel with its candidates and time.
     pub channels: Vec<ChannelEffort>,
     /// Different items considered.
     pub candidates: usize,
-    /// Rows that were searched outside the indexes because they are newer; 0 to whoever sees a part of the store.
+    /// Rows of the delta, searched directly because they are newer than the indexes. 0 for a caller who may see only a
+    /// part of the store.
     #[serde(rename = "tail")]
     pub delta: usize,
     /// Time to make the query's vector; 0 when it was cached or not needed.
     #[serde(serialize_with = "thousandths")]
     pub embed_ms: f64,
-    /// Time to make one order of what the channels found.
+    /// Time to rank the candidates of all channels.
     #[serde(serialize_with = "thousandths")]
     pub rank_ms: f64,
-    /// Whether the query's vector came from the cache; never said to whoever sees a part of the store.
+    /// Whether the query's vector came from the cache. Always false for a caller who may see only a part of the store.
     pub vector_cached: bool,
-    /// What reranking cost, where it was tried.
+    /// The cost of reranking, if it was tried.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rerank: Option<RerankEffort>,
 }
@@ -427,7 +430,7 @@ pub struct Effort {
 /// The reranker's part of the effort.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct RerankEffort {
-    /// Who.
+    /// The kind of reranker.
     pub reranker: Rerank,
     /// The model's name.
     pub model: String,
@@ -441,63 +444,63 @@ pub struct RerankEffort {
 /// One channel's part of the effort.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct ChannelEffort {
-    /// Which.
+    /// The channel.
     pub channel: Channel,
-    /// Items it gave.
+    /// Number of candidates that it returned.
     pub candidates: usize,
     /// Wall time.
     #[serde(serialize_with = "thousandths")]
     pub took_ms: f64,
 }
 
-/// An item's history: what happened, and what it said at each time.
+/// An item's history: its events, and its text after each change.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct History {
-    /// The events of all its forms, oldest first.
+    /// The events of all its versions, oldest first.
     pub history: Vec<Event>,
-    /// Its forms from the first to the last, each replaced by the next; empty where it was forgotten.
+    /// Its versions from first to last, each replaced by the next. Empty if the item was forgotten.
     pub chain: Vec<Version>,
 }
 
-/// One form of a memory.
+/// One version of a memory.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Version {
-    /// The memory as it was then.
+    /// The memory as of that version.
     pub memory: Item,
-    /// What it changed of the one before, in one line.
+    /// The difference from the version before, in one line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub changed: Option<String>,
 }
 
-/// Which reviews are listed.
+/// The reviews to list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReviewsRequest {
-    /// Those that ended too; else the open ones alone.
+    /// Also lists settled reviews; otherwise only open ones.
     pub all: bool,
 }
 
-/// Two memories that contradict each other, and how that ended.
+/// Two contradicting memories and the decision about them.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Review {
-    /// Its number.
+    /// The review's number.
     pub review: u64,
-    /// When it was found.
+    /// When the contradiction was found.
     pub create_time: Timestamp,
-    /// Why nothing could tell which is right.
+    /// Why no rule could decide which is right.
     pub reason: String,
-    /// The side that was told last.
+    /// The memory that was written last.
     pub newer: Item,
-    /// The side that was there.
+    /// The memory that existed before.
     pub older: Item,
-    /// How it ended; none while it is open.
+    /// The decision; `None` while the review is open.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ruling: Option<Ruling>,
-    /// The text of both that took their place.
+    /// The merged memory that replaced both.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub merged: Option<Item>,
 }
 
-/// How somebody ends a review.
+/// A person's decision on a review.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Settlement {
     /// The newer side is right.
@@ -506,34 +509,34 @@ pub enum Settlement {
     Reject,
     /// Both are right.
     Both,
-    /// This text says what both mean.
+    /// A text that replaces both.
     Merge {
         /// The text.
         text: String,
-        /// Who wrote it.
+        /// The author of the text.
         said_by: Author,
     },
 }
 
-/// Paths to index.
+/// A request to index paths.
 #[derive(Clone, Debug, PartialEq)]
 pub struct IndexRequest {
     /// Files and folders; made absolute by the caller.
     pub paths: Vec<PathBuf>,
-    /// The domain; the settings' `document_collection` unless told.
+    /// The collection; `None` is the setting `document_collection`.
     pub collection: Option<String>,
     /// Globs that a file must match (any of them), gitignore syntax.
     pub include: Vec<String>,
-    /// Globs that keep a file out.
+    /// Globs of files to leave out.
     pub exclude: Vec<String>,
-    /// Who may see the chunks.
+    /// The scope of the chunks: who may see them.
     pub scope: Scope,
-    /// Whose they are.
+    /// The owner of the chunks.
     pub owner: Option<String>,
 }
 
 impl IndexRequest {
-    /// All files of these paths, and nothing told about them.
+    /// Indexes all files of these paths, with defaults for all else.
     pub fn new(paths: Vec<PathBuf>) -> Self {
         Self {
             paths,
@@ -546,20 +549,20 @@ impl IndexRequest {
     }
 }
 
-/// How far an index run is; sent at each step, for a progress bar.
+/// Progress of an index run, sent at each step for a progress bar.
 #[derive(Clone, Debug, PartialEq)]
 pub enum IndexProgress {
     /// Files found so far; the walk goes on while files are read.
     Found {
-        /// Files to look at.
+        /// Number of files to look at.
         files: usize,
     },
     /// The walk has ended.
     Walked {
-        /// Files to look at.
+        /// Number of files to look at.
         files: usize,
     },
-    /// One file was dealt with (read, unchanged or skipped).
+    /// One file was read, found unchanged or skipped.
     File {
         /// Chunks that it added to the queue.
         chunks: usize,
@@ -573,7 +576,7 @@ pub enum IndexProgress {
     Compacting,
 }
 
-/// What an index run did.
+/// Counts and times of an index run.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct IndexReport {
     /// Files looked at.
@@ -588,7 +591,7 @@ pub struct IndexReport {
     pub chunks_added: usize,
     /// Chunks removed.
     pub chunks_removed: usize,
-    /// Chunks that were kept from an earlier version of their document.
+    /// Chunks kept from an earlier version of their document.
     pub chunks_kept: usize,
     /// Vectors made.
     pub embedded: usize,
@@ -597,7 +600,7 @@ pub struct IndexReport {
     /// Wall time.
     #[serde(serialize_with = "thousandths")]
     pub took_ms: f64,
-    /// Share of the threads' CPU time that was spent in the model, 0..1.
+    /// Share of the threads' CPU time that the model took, 0..1.
     #[serde(serialize_with = "thousandths")]
     pub model_share: f64,
     /// Channels that cannot find the new chunks, with the reason.
@@ -609,34 +612,34 @@ pub struct IndexReport {
 pub struct Skipped {
     /// The file.
     pub path: PathBuf,
-    /// Why.
+    /// Why it was left out.
     pub reason: String,
 }
 
 /// A page of items.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Listing {
-    /// Newest first.
+    /// The items, newest first.
     pub memories: Vec<Item>,
-    /// How many the selection holds in all.
+    /// Number of items in the selection.
     pub total: usize,
-    /// What of the store is missing or damaged.
+    /// Parts of the store that are missing or damaged.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub degraded: Vec<Degraded>,
 }
 
-/// A store in one file.
+/// A copy of a store in one file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct StoreCopy {
-    /// Memories that are candidate or active, and chunks.
+    /// Number of candidate and active memories, and chunks.
     pub items: u64,
-    /// Its last change.
+    /// Change number of its last change.
     pub change: u64,
-    /// Its schema.
+    /// Its schema number.
     pub schema: u32,
-    /// Its size.
+    /// Its size in bytes.
     pub bytes: u64,
-    /// Where the store that it replaced was kept.
+    /// Where the replaced store was kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replaced: Option<PathBuf>,
 }
@@ -662,7 +665,7 @@ pub struct StatusReport {
     pub index_healthy: bool,
     /// The store file.
     pub db_path: PathBuf,
-    /// `none`, `tail`, `int8`, `two-stage` or `clustered`.
+    /// How vectors are searched: `none`, `tail`, `int8`, `two-stage` or `clustered`.
     pub vector_index_tier: String,
     /// The schema's number.
     pub schema: u32,
@@ -677,55 +680,55 @@ pub struct StatusReport {
     /// Rows that the token index lacks; they are searched directly.
     #[serde(rename = "token_tail")]
     pub token_delta: u64,
-    /// Items with a vector and without token codes; `bower index` makes them.
+    /// Items with a vector but without token codes; `bower index` makes the codes.
     pub uncoded: u64,
     /// Items without a vector of the current model.
     pub unembedded: u64,
-    /// The local model and whether it is there.
+    /// The local model and its state.
     pub model: ModelState,
-    /// What each scope and owner holds, beside its limit.
+    /// Number of memories of each scope and owner, with its limit.
     pub scopes: Vec<Held>,
     /// When memories were last swept, pruned and consolidated.
     pub last_runs: std::collections::BTreeMap<String, Timestamp>,
-    /// Acknowledged changes that are missing, until somebody accepts that.
+    /// Losses that no person has accepted yet.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub losses: Vec<Loss>,
 }
 
-/// The local model as the engine found it.
+/// State of the local model.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ModelState {
     /// Its name.
     pub name: String,
     /// `ready`, `missing`, `off` or `damaged`.
     pub state: String,
-    /// What is wrong and what to do, where it is not ready.
+    /// The problem and its remedy, if it is not ready.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
 impl ModelState {
-    /// Why there are no vectors, in one line.
+    /// Returns why there are no vectors, in one line.
     pub fn why(&self) -> String {
         self.reason.clone().unwrap_or_else(|| self.state.clone())
     }
 }
 
-/// One examination by `doctor`.
+/// One check of `doctor`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Check {
-    /// What was examined.
+    /// The subject of the check.
     pub name: String,
-    /// What was found.
+    /// The result.
     pub outcome: Outcome,
-    /// In words.
+    /// The result in words.
     pub detail: String,
-    /// What to do, where something is wrong.
+    /// The remedy, if something is wrong.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
 }
 
-/// How an examination ended.
+/// Result of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
@@ -733,25 +736,25 @@ pub enum Outcome {
     Good,
     /// Works, but less well than it could.
     Weak,
-    /// Something is broken.
+    /// Broken.
     Bad,
 }
 
 /// One line of an item's history.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Event {
-    /// Its number.
+    /// The event's number.
     pub event: u64,
-    /// The change it belongs to.
+    /// The change that it belongs to.
     pub change: u64,
-    /// When.
+    /// When it happened.
     pub time: Timestamp,
-    /// What was done: `curate`, `confirm`, `index`, `remove`, `forget`.
+    /// The action: `curate`, `confirm`, `index`, `remove`, `forget`.
     pub action: String,
-    /// The item or document.
+    /// Id of the item or document.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
-    /// Who did it.
+    /// The writer's name.
     pub actor: String,
     /// Counts and reasons; never the item's text.
     pub detail: Value,

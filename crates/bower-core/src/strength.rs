@@ -1,33 +1,32 @@
-//! Effective importance: it grows with each use, falls with the days, and is computed when somebody asks.
-//! Nothing here is ever stored, so that a day on which nothing ran changes nothing.
+//! Effective importance: it rises with each use, falls with time, and is computed on demand.
+//! It is never stored, so a day without maintenance changes nothing.
 
 use jiff::Timestamp;
 
 use crate::item::{Facts, MemoryType, Tier};
 
-/// What a use adds to importance (systems.md, section 1: `importance +.01 (cap 1)`).
+/// Importance gained by each use (systems.md, section 1: `importance +.01 (cap 1)`).
 const USE_ADDS: f64 = 0.01;
-/// What a use leaves of the decay rate (the same: `decay_rate*.95`).
+/// Factor on the decay rate for each use (same source: `decay_rate*.95`).
 const USE_SLOWS: f64 = 0.95;
-/// A decay rate never falls below this (the same: `floor .001`).
+/// Least decay rate (same source: `floor .001`).
 const LEAST_RATE: f64 = 0.001;
-/// How importance falls with age, per day (the same: `1/(1+0.001*days_since_creation)`).
+/// Decay of importance with age, per day (same source: `1/(1+0.001*days_since_creation)`).
 pub const AGE_DECAY: f32 = 0.001;
 
-/// Days from one time to another; 0 where it has not come yet.
+/// Returns the days from one time to another; 0 if `now` is earlier.
 fn days(from: Timestamp, now: Timestamp) -> f64 {
     (now.duration_since(from).as_secs_f64() / 86_400.0).max(0.0)
 }
 
-/// Importance with its uses, and its two decays: `[importance, since its last use, with its age]`; the product of the three is
-/// the effective importance.
+/// Returns the three factors of effective importance: importance raised by uses, decay since the last use, decay with age.
 ///
-/// `min(importance + .01 * uses, 1) * 1 / (1 + rate * days since use) * 1 / (1 + age_decay * days since creation)`, where the
-/// rate is the item's own, `.95` of it for each use and never below .001 (systems.md, section 1).
+/// `min(importance + .01 * uses, 1) * 1 / (1 + rate * days since use) * 1 / (1 + age_decay * days since creation)`. The
+/// rate is the item's own, times .95 for each use, and never below .001 (systems.md, section 1).
 pub fn parts(facts: &Facts, age_decay: f32, now: Timestamp) -> [f64; 3] {
     let uses = facts.access_count as f64;
     let rate = f64::from(facts.decay_rate.max(0.0));
-    // A rate that starts below the floor stays what it is.
+    // A rate that starts below the floor is not raised to it.
     let slowed = (rate * USE_SLOWS.powf(uses)).max(LEAST_RATE.min(rate));
     let falls = |rate: f64, since| 1.0 / (1.0 + rate * days(since, now));
     [
@@ -37,13 +36,12 @@ pub fn parts(facts: &Facts, age_decay: f32, now: Timestamp) -> [f64; 3] {
     ]
 }
 
-/// Whether a memory of this type holds until somebody says otherwise, however long nobody asked for it (systems.md, section 2:
-/// `preference` and `convention` never decay).
+/// Whether memories of this type never decay by disuse (systems.md, section 2: `preference` and `convention` never decay).
 pub fn is_evergreen(memory_type: Option<MemoryType>) -> bool {
     matches!(memory_type, Some(MemoryType::Preference | MemoryType::Convention))
 }
 
-/// Effective importance, 0..1. What is pinned or evergreen does not fall.
+/// Returns effective importance, 0..1. It does not fall for pinned and evergreen memories.
 pub fn strength(facts: &Facts, now: Timestamp) -> f64 {
     let [importance, by_use, by_age] = parts(facts, AGE_DECAY, now);
     if facts.tier == Tier::Pinned || is_evergreen(facts.memory_type) {
@@ -106,7 +104,7 @@ mod tests {
             check(&Facts { memory_type: Some(memory_type), ..facts(0.4, 0.01, 1) }, 5_000, 0.41);
         }
         assert!(strength(&facts(0.4, 0.01, 0), after(5_000)) < 0.01);
-        // A clock that was set back.
+        // The clock was set back.
         check(&facts(0.4, 0.01, 0), -3, 0.4);
     }
 }

@@ -1,5 +1,5 @@
 //! A BERT encoder in int8: its sections in a packed model file and its forward pass.
-//! It may have any shape that the kernels take. The same tokens give the same bits on every machine.
+//! It may have any shape that the kernels support. The same tokens give the same bits on every machine.
 
 use std::path::Path;
 
@@ -23,11 +23,11 @@ pub(super) const PRODUCTS: usize = 4;
 /// Sections of one layer: its products, then gain and shift of its two layer norms.
 pub(super) const SECTIONS_LAYER: usize = PRODUCTS * SECTIONS_PRODUCT + 4;
 
-/// Outputs that a product computes at a time.
+/// Number of outputs that a product computes at a time.
 const TILE: usize = 64;
-/// Inputs of a product at most: with as many further bytes the sums of a product stay within 32 bits.
+/// Most inputs of a product: with as many further bytes, its sums stay within 32 bits.
 const WIDEST: usize = 1 << 15;
-/// Bytes of the step behind a word's numbers.
+/// Bytes of the step after a word's numbers.
 const STEP_BYTES: usize = 4;
 
 /// The sizes of an encoder.
@@ -41,14 +41,14 @@ pub(crate) struct EncoderShape {
     pub(super) layers: usize,
     /// Attention heads of a layer.
     pub(super) heads: usize,
-    /// Positions that the model has learnt.
+    /// Positions that the model has learned.
     pub(super) positions: usize,
-    /// What a layer norm adds to the variance.
+    /// Constant that a layer norm adds to the variance.
     pub(super) epsilon: f32,
 }
 
 impl EncoderShape {
-    /// Says which size the kernels cannot take, in words that follow "model NAME: ".
+    /// Returns an error for a size that the kernels do not support, in words that follow "model NAME: ".
     pub(super) fn check(&self) -> Result<(), String> {
         let Self { hidden, inner, layers, heads, positions, epsilon } = *self;
         for (size, what) in [(hidden, "hidden_size"), (inner, "intermediate_size")] {
@@ -73,12 +73,12 @@ impl EncoderShape {
         Ok(())
     }
 
-    /// Bytes of a word's row: its numbers as signed bytes, then the float32 that one step is worth.
+    /// Returns the bytes of a word's row: its numbers as signed bytes, then the value of one step as float32.
     pub(super) fn word_row(&self) -> usize {
         self.hidden + STEP_BYTES
     }
 
-    /// Sections of the encoder; what a model has beyond it follows them.
+    /// Returns the number of sections of the encoder; any other sections of a model follow them.
     pub(super) fn sections(&self) -> usize {
         SECTIONS_FIRST + self.layers * SECTIONS_LAYER
     }
@@ -88,14 +88,14 @@ impl EncoderShape {
     }
 }
 
-/// Buffers of one call, kept for the next.
+/// Buffers of one call, reused by later ones.
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
-    /// For whoever cuts a text.
+    /// For the caller's tokenizer.
     pub(super) pieces: Vec<u32>,
-    /// What the pass reads: at most as many tokens as there are positions.
+    /// The input of the pass: at most as many tokens as there are positions.
     pub(super) ids: Vec<u32>,
-    /// What it leaves: the last layer's states.
+    /// The output of the pass: the last layer's states.
     pub(super) states: Vec<f32>,
     pub(super) quantized: Quantized,
     joined: Vec<f32>,
@@ -104,16 +104,16 @@ pub(super) struct Scratch {
     attention: AttentionScratch,
 }
 
-/// Which of the last layer's states somebody wants.
+/// The states of the last layer that the caller needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wanted {
-    /// Those of every token.
+    /// The states of every token.
     All,
-    /// That of the first token, `[CLS]`: the last layer computes the others only as far as this one needs them.
+    /// The state of the first token, `[CLS]`. The last layer computes the others only as far as this one depends on them.
     First,
 }
 
-/// Where the second of two texts begins, and how its tokens differ from those of the first.
+/// The start of the second of two texts, and how its tokens differ from those of the first.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Second<'a> {
     /// Index of its first token.
@@ -122,7 +122,7 @@ pub(super) struct Second<'a> {
     pub(super) shift: &'a [f32],
 }
 
-/// The encoder's sections, as what they are.
+/// The encoder's typed sections.
 pub(super) struct Encoder<'a> {
     pub(super) words: WordPiece<'a>,
     shape: EncoderShape,
@@ -150,8 +150,8 @@ pub(super) struct Product<'a> {
 }
 
 impl<'a> Encoder<'a> {
-    /// Views of all sections, their lengths checked: a microsecond or two, so it is done for each text. The shape has
-    /// passed [`EncoderShape::check`].
+    /// Views all sections and checks their lengths. It takes a microsecond or two, so it is done for each text. The
+    /// shape has passed [`EncoderShape::check`].
     pub(super) fn read(file: &'a [u8], layout: &PackedLayout, shape: EncoderShape) -> Result<Self> {
         let words = WordPiece::open(layout.section(file, 0)?)?;
         let rows: &[u8] = array(file, layout, 1, words.pieces() * shape.word_row())?;
@@ -163,8 +163,8 @@ impl<'a> Encoder<'a> {
         Ok(Self { words, shape, rows, positions, norm, layers })
     }
 
-    /// Reads `scratch.ids` and leaves the last layer's states in `scratch.states`, `hidden` floats a token: of all tokens, or
-    /// of the first.
+    /// Reads `scratch.ids` and writes the last layer's states to `scratch.states`, `hidden` floats per token: those of
+    /// all tokens, or of the first.
     pub(super) fn forward(
         &self,
         isa: Isa,
@@ -175,7 +175,8 @@ impl<'a> Encoder<'a> {
         self.forward_seen(isa, wanted, second, scratch, &mut |_, _, _, _| ());
     }
 
-    /// As [`Encoder::forward`]; `see` is shown what goes into each product: the layer, the product, its rows and their width.
+    /// Like [`Encoder::forward`]. Calls `see` with the inputs of each product: the layer, the product, its rows and
+    /// their width.
     pub(super) fn forward_seen(
         &self,
         isa: Isa,
@@ -292,7 +293,7 @@ impl<'a> Product<'a> {
     }
 }
 
-/// A section as numbers.
+/// Returns a section as numbers.
 pub(super) fn slice<'a, T: AnyBitPattern>(
     file: &'a [u8],
     layout: &PackedLayout,
@@ -302,7 +303,7 @@ pub(super) fn slice<'a, T: AnyBitPattern>(
         .map_err(|cause| damaged(format!("has a bad section {index}: {cause}")))
 }
 
-/// A section as exactly `len` numbers.
+/// Returns a section as exactly `len` numbers.
 pub(super) fn array<'a, T: AnyBitPattern>(
     file: &'a [u8],
     layout: &PackedLayout,
@@ -317,7 +318,7 @@ pub(super) fn array<'a, T: AnyBitPattern>(
     }
 }
 
-/// Puts the file's path and the model's name in front of an error about its contents.
+/// Adds the file's path and the model's name to an error about its contents.
 pub(super) fn at_path(model: &str, path: &Path, error: Error) -> Error {
     match error {
         Error::Model { reason, .. } => {

@@ -1,10 +1,10 @@
 //! Finds the inputs of a model's matrix products that take large values, by running the model over sample texts.
-//! For a known model they are packed as a table ([`super::spread`]); for one that nobody has looked at they are measured here.
-//! The same files always give the same answer.
+//! Known models have a table of these inputs ([`super::spread`]); for all others they are measured here. The same files
+//! always give the same result.
 //!
-//! Measured on MiniLM itself, cosine to float64 over the 95 golden texts of at most 100 pieces, mean and least: .9993 and .9981
-//! with its table, .9993 and .9977 with this, .9983 and .9930 with neither; .9985 and .9932 by the gains and shifts of the layer
-//! norms alone.
+//! Measured on MiniLM itself as cosine to float64 over the 95 golden texts of at most 100 pieces, mean and least: .9993
+//! and .9981 with its table, .9993 and .9977 with this, .9983 and .9930 with neither. By the gains and shifts of the
+//! layer norms alone they are .9985 and .9932.
 
 use std::collections::BTreeMap;
 
@@ -14,21 +14,21 @@ use super::bert::{Encoder, EncoderShape, PRODUCTS, Scratch, Second, Wanted};
 use super::layout::PackedLayout;
 use crate::error::Result;
 
-/// For a layer and a product, the inputs that get further bytes, each as often as it gets one.
+/// For a layer and a product, the inputs that get further bytes, each listed once per further byte.
 #[derive(Debug, Default)]
 pub(super) struct Spreads {
     inputs: BTreeMap<(usize, usize), Vec<u16>>,
 }
 
-/// Largest values of an input that are kept; their mean says how large it gets.
+/// Number of largest values of an input that are kept; their mean measures how large it gets.
 const KEPT: usize = 8;
-/// One further byte for each so many inputs.
+/// Number of inputs per further byte.
 const INPUTS_A_BYTE: usize = 16;
-/// Pairs of pieces spread over the vocabulary, and the pieces of one text of them.
+/// Number of pairs of texts from pieces spread over the vocabulary, and the pieces of one such text.
 const DRAWN_PAIRS: usize = 6;
 const DRAWN_PIECES: usize = 20;
 
-/// Read as pairs, each with the next: everyday text, code, numbers, a name. Written for this.
+/// Texts that are read as pairs, each with the next: everyday text, code, numbers, a name. Written for this purpose.
 const TEXTS: [&str; 12] = [
     "How do I restore a backup on another machine?",
     "Copy the folder, start the service and run the check command; it prints every table that differs from the archive.",
@@ -45,8 +45,9 @@ const TEXTS: [&str; 12] = [
 ];
 
 impl Spreads {
-    /// Lets a packed file without further bytes read, and gives them to the inputs of which they help most: greedily, to the
-    /// input whose largest values, divided by its bytes so far, are the largest. Attention's output gets none.
+    /// Runs a packed file without further bytes, and assigns them to the inputs where they help most. It is greedy: the
+    /// next byte goes to the input whose largest values, divided by its bytes so far, are the largest. Attention's
+    /// output gets none.
     pub(super) fn measure(file: &[u8], shape: EncoderShape, second: &[f32]) -> Result<Self> {
         let layout = PackedLayout::read(file)?;
         let encoder = Encoder::read(file, &layout, shape)?;
@@ -80,17 +81,17 @@ impl Spreads {
         Ok(Self { inputs: largest.into_iter().map(spread).collect() })
     }
 
-    /// The inputs of one product.
+    /// Returns the inputs of one product.
     pub(super) fn of(&self, layer: usize, product: usize) -> Vec<u16> {
         self.inputs.get(&(layer, product)).cloned().unwrap_or_default()
     }
 }
 
-/// Attention's output among the products of a layer: its inputs are means, of which none stands out.
+/// The index of attention's output among the products of a layer. Its inputs are means, so none of them is much larger.
 const GATHER: usize = 1;
 const _: () = assert!(GATHER < PRODUCTS);
 
-/// Pairs to read, each short enough for the model.
+/// Returns pairs of texts, each short enough for the model.
 fn texts(encoder: &Encoder<'_>, positions: usize) -> Vec<(Vec<u32>, Vec<u32>)> {
     let encode = |text: &str| {
         let mut ids = Vec::new();
@@ -98,7 +99,7 @@ fn texts(encoder: &Encoder<'_>, positions: usize) -> Vec<(Vec<u32>, Vec<u32>)> {
         ids
     };
     let pieces = encoder.words.pieces();
-    // The first pieces of a vocabulary are controls and placeholders that no text has.
+    // The first pieces of a vocabulary are controls and placeholders that occur in no text.
     let drawn = |text: usize| -> Vec<u32> {
         let all = 2 * DRAWN_PAIRS * DRAWN_PIECES;
         let place = |index: usize| pieces / 4 + (text * DRAWN_PIECES + index) * (pieces - pieces / 4) / all;
@@ -115,7 +116,7 @@ fn texts(encoder: &Encoder<'_>, positions: usize) -> Vec<(Vec<u32>, Vec<u32>)> {
     written.chain(drawn).map(cut).collect()
 }
 
-/// Keeps the largest values, the least of them last.
+/// Inserts a value among the largest ones, which are sorted, the least last.
 fn keep(value: f32, kept: &mut [f32; KEPT]) {
     if value > kept[KEPT - 1] {
         let place = kept.partition_point(|x| *x >= value);
@@ -124,10 +125,10 @@ fn keep(value: f32, kept: &mut [f32; KEPT]) {
     }
 }
 
-/// Gives one byte after another to the input with the largest share of a value; equals by place.
+/// Assigns each byte to the input with the largest value per byte; of equals, to the first.
 fn greedy(sizes: &[f32]) -> Vec<u16> {
     let mut bytes = vec![1.0; sizes.len()];
-    // A multiple of 4, as the products want it.
+    // A multiple of 4, as the products require.
     let count = (sizes.len() / INPUTS_A_BYTE).next_multiple_of(4);
     let mut spread = Vec::with_capacity(count);
     for _ in 0..count {

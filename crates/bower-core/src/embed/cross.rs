@@ -1,8 +1,10 @@
 //! Cross-encoders: an int8 BERT reads a question and a text together and gives one relevance score.
-//! It runs from a mapped packed file. Relevances of different models are never compared, and no pair changes those of another.
+//! It runs from a mapped packed file. Relevances of different models are never compared, and the score of a pair does
+//! not depend on other pairs.
 //!
-//! Any folder of the model hub whose `config.json` describes a `BertForSequenceClassification` with one label will do
-//! (`cross-encoder/ms-marco-MiniLM-L6-v2`, Apache-2.0, is the usual one); [`pack_cross`] says what does not fit in others.
+//! Any folder of the model hub works whose `config.json` describes a `BertForSequenceClassification` with one label
+//! (`cross-encoder/ms-marco-MiniLM-L6-v2`, Apache-2.0, is the usual one). For others [`pack_cross`] reports what is not
+//! supported.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -27,17 +29,17 @@ use crate::error::{Error, Result};
 pub const CROSS_ARITHMETIC: &str = "cross.i8-1";
 /// The packed file's name in the model's folder.
 pub const CROSS_PACKED: &str = "cross.i8-1.packed";
-/// The published files that a cross-encoder is packed from.
+/// The published files from which a cross-encoder is packed.
 pub const CROSS_FILES: [&str; 3] = ["config.json", "vocab.txt", "model.safetensors"];
 
-/// Tokens of one pair at most (systems.md, section 4), `[CLS]` and both `[SEP]` included.
+/// Most tokens of one pair (systems.md, section 4), `[CLS]` and both `[SEP]` included.
 const PAIR_TOKENS: usize = 512;
-/// `[CLS] question [SEP] text [SEP]`.
+/// Number of control tokens: `[CLS] question [SEP] text [SEP]`.
 const CONTROL_TOKENS: usize = 3;
-/// Sections after the encoder: how a second text's tokens differ, the pooler, the classifier's weights, then what the file is.
+/// Number of sections after the encoder: the second text's shift, the pooler, the classifier's weights, then the description.
 const AFTER: usize = 1 + SECTIONS_PRODUCT + 2;
 
-/// A cross-encoder, open. One value serves all threads; each call borrows a set of buffers.
+/// An open cross-encoder. One value serves all threads; each call borrows a set of buffers.
 #[derive(Debug)]
 pub struct CrossEncoder {
     name: String,
@@ -51,13 +53,13 @@ pub struct CrossEncoder {
 /// How well a text answers a question.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Relevance {
-    /// The classifier's output. It orders texts even where the score no longer tells them apart.
+    /// The classifier's output. It orders texts even if their scores are equal.
     pub logit: f32,
-    /// The output as its authors use it: as it is, or through a sigmoid (0..1). [`CrossEncoder::is_probability`] says which.
+    /// The output as its authors use it: unchanged, or through a sigmoid (0..1). See [`CrossEncoder::is_probability`].
     pub score: f32,
 }
 
-/// What a packed file was made from.
+/// The sources of a packed file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CrossSources {
     /// SHA-256 of each published file, by name.
@@ -72,7 +74,7 @@ struct About {
     sources: CrossSources,
 }
 
-/// What the authors do with the output.
+/// The function that the authors apply to the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Activation {
@@ -80,7 +82,7 @@ enum Activation {
     Sigmoid,
 }
 
-/// `config.json`, as far as it matters here. Names and defaults are those of the `transformers` library's `BertConfig`.
+/// The used fields of `config.json`. Names and defaults are those of the `transformers` library's `BertConfig`.
 #[derive(Debug, Deserialize)]
 struct Config {
     model_type: Option<String>,
@@ -97,7 +99,7 @@ struct Config {
     layer_norm_eps: f32,
     #[serde(default)]
     position_embedding_type: Option<String>,
-    /// How `sentence-transformers` says what is done with the output, before version 4 and since.
+    /// The output's function as `sentence-transformers` names it, before version 4 and since.
     #[serde(default)]
     sbert_ce_default_activation_function: Option<String>,
     #[serde(default)]
@@ -118,18 +120,18 @@ fn epsilon() -> f32 {
     1e-12
 }
 
-/// A file's bytes where numbers can be read in place.
+/// Returns a file's bytes with an alignment that allows reading numbers in place.
 fn aligned(file: &[u8]) -> Vec<u64> {
     let mut words = vec![0_u64; file.len().div_ceil(8)];
     bytemuck::cast_slice_mut(&mut words)[..file.len()].copy_from_slice(file);
     words
 }
 
-/// Reads a published cross-encoder's files ([`CROSS_FILES`]) in `source_dir` and writes the packed file: beside its final name
-/// first, synced, then renamed. Returns the checksums of what it read, which the file keeps.
+/// Reads a published cross-encoder's files ([`CROSS_FILES`]) in `source_dir` and writes the packed file: to a temporary
+/// name first, synced, then renamed. Returns the checksums of what it read, which are also stored in the file.
 ///
-/// Fails with [`Error::Model`] that names `name` where the files are not a BERT with one output, have sizes that the kernels
-/// do not take, or a cased vocabulary; with [`Error::Io`] and its kin on the disk.
+/// Fails with [`Error::Model`] that names `name` if the files are not a BERT with one output, have sizes that the
+/// kernels do not support, or a cased vocabulary. Fails with [`Error::Io`] or a related error on the disk.
 pub fn pack_cross(name: &str, source_dir: &Path, packed: &Path) -> Result<CrossSources> {
     let broken = |reason: String| Error::Model { model: name.into(), reason };
     let mut sources = CrossSources { sha256: BTreeMap::new() };
@@ -150,7 +152,7 @@ pub fn pack_cross(name: &str, source_dir: &Path, packed: &Path) -> Result<CrossS
     }
     let tensors = Tensors::open(name, &weights)?;
     let prefix = if tensors.has("bert.embeddings.word_embeddings.weight") { "bert." } else { "" };
-    // Packed twice: the first form reads, to find the inputs that need more bytes.
+    // Packed twice: the first result is run to find the inputs that need more bytes.
     let plain = encoder_sections(&tensors, prefix, shape, &vocabulary, &|_, _| Vec::new())?;
     let file = layout::write(CROSS_ARITHMETIC, &plain.sections);
     let (words, bytes) = (aligned(&file), file.len());
@@ -172,7 +174,7 @@ pub fn pack_cross(name: &str, source_dir: &Path, packed: &Path) -> Result<CrossS
 }
 
 impl Config {
-    /// The sizes and what is done with the output, or what does not fit.
+    /// Returns the sizes and the output's function, or what is not supported.
     fn understand(&self) -> Result<(EncoderShape, Activation), String> {
         let is = |found: &Option<String>, wanted: &str, what: &str| match found.as_deref() {
             None => Ok(()),
@@ -198,7 +200,7 @@ impl Config {
         shape.check()?;
         let newer = self.sentence_transformers.as_ref().and_then(|said| said.activation_fn.as_deref());
         let said = newer.or(self.sbert_ce_default_activation_function.as_deref());
-        // The class's name behind its module; a sigmoid is what `sentence-transformers` does with one label unless told.
+        // The class's name after its module. Unless configured, `sentence-transformers` applies a sigmoid to a single label.
         let activation = match said.map(|said| said.rsplit('.').next().unwrap_or(said)) {
             Some("Identity") => Activation::Identity,
             None | Some("Sigmoid") => Activation::Sigmoid,
@@ -208,7 +210,7 @@ impl Config {
     }
 }
 
-/// A piece with a capital letter, which an uncased vocabulary does not have; control pieces do not count.
+/// Returns a piece with a capital letter, which an uncased vocabulary does not have; control pieces do not count.
 fn cased(vocabulary: &[u8]) -> Option<String> {
     let lines = vocabulary.split(|byte| *byte == b'\n');
     let capital = |line: &&[u8]| !line.starts_with(b"[") && line.iter().any(u8::is_ascii_uppercase);
@@ -216,15 +218,15 @@ fn cased(vocabulary: &[u8]) -> Option<String> {
 }
 
 impl CrossEncoder {
-    /// Maps a file that [`pack_cross`] wrote, under the model's name for errors. Checks the header and all lengths, reads none
-    /// of the weights; for their checksum there is [`CrossEncoder::verify`].
+    /// Maps a file that [`pack_cross`] wrote; `name` is the model's name for errors. Checks the header and all lengths
+    /// and reads none of the weights; [`CrossEncoder::verify`] verifies those.
     ///
-    /// Fails with [`Error::Model`] on a file that is damaged, cut short, of another format or something else.
+    /// Fails with [`Error::Model`] on a file that is damaged, truncated, of another format or something else.
     pub fn open(name: &str, packed: &Path) -> Result<Self> {
         Self::with_isa(name, packed, Isa::best())
     }
 
-    /// As [`CrossEncoder::open`], with the instructions to use; all of them give the same relevances.
+    /// Like [`CrossEncoder::open`], with the instructions to use; all of them give the same relevances.
     pub(crate) fn with_isa(name: &str, packed: &Path, isa: Isa) -> Result<Self> {
         if !isa.is_present() {
             return Err(Error::invalid(
@@ -246,12 +248,12 @@ impl CrossEncoder {
         Ok(model)
     }
 
-    /// The model's name.
+    /// Returns the model's name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Whether scores are 0..1; otherwise they are the outputs as they are, without bounds.
+    /// Whether scores are 0..1; otherwise they are the unbounded outputs.
     pub fn is_probability(&self) -> bool {
         match self.about.activation {
             Activation::Identity => false,
@@ -259,27 +261,27 @@ impl CrossEncoder {
         }
     }
 
-    /// What the packed file was made from.
+    /// Returns the sources of the packed file.
     pub fn sources(&self) -> &CrossSources {
         &self.about.sources
     }
 
-    /// Tokens of one pair at most.
+    /// Returns the most tokens of one pair.
     pub fn most_tokens(&self) -> usize {
         self.most_tokens
     }
 
-    /// The model, reading fewer tokens of a pair: the time grows with them. Never more than it was made for, nor fewer than 16
-    /// (or than all, where it has fewer).
+    /// Returns the model with a smaller limit on the tokens of a pair, because time grows with them. The limit is at
+    /// most the model's own and at least 16 (or all, if the model has fewer).
     #[must_use]
     pub fn reading_at_most(self, tokens: usize) -> Self {
         let most = self.about.shape.positions.min(PAIR_TOKENS);
         Self { most_tokens: tokens.max(16).min(most), ..self }
     }
 
-    /// How well a text answers a question. A pair that is too long loses the end of its text; a question never has more than
-    /// half of the room. The time grows with the tokens of both: a 6-layer model of 384 reads 128 of them in about the time
-    /// that MiniLM does.
+    /// Returns how well a text answers a question. A pair that is too long loses the end of its text; a question takes
+    /// at most half of the tokens. The time grows with the tokens of both: a 6-layer model of 384 reads 128 of them in
+    /// about the time that MiniLM needs.
     pub fn relevance(&self, question: &str, text: &str) -> Result<Relevance> {
         let mut scratch = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
         let relevance = self.relevance_into(question, text, &mut scratch);
@@ -287,7 +289,7 @@ impl CrossEncoder {
         relevance
     }
 
-    /// Checks every byte of the file against its checksum; reads it all.
+    /// Verifies every byte of the file; reads all of it.
     pub fn verify(&self) -> Result<()> {
         self.file.verify().map_err(|error| self.here(error))
     }
@@ -319,7 +321,7 @@ impl CrossEncoder {
         Ok(Relevance { logit, score })
     }
 
-    /// Puts `[CLS] question [SEP] text [SEP]` into `scratch.ids`; returns where the text begins.
+    /// Writes `[CLS] question [SEP] text [SEP]` to `scratch.ids`; returns where the text begins.
     fn pair(&self, encoder: &Encoder<'_>, question: &str, text: &str, scratch: &mut Scratch) -> usize {
         let room = self.most_tokens() - CONTROL_TOKENS;
         let Scratch { pieces, ids, .. } = scratch;
@@ -350,7 +352,7 @@ impl CrossEncoder {
 }
 
 impl About {
-    /// Reads the last section and checks that the others are as many as its sizes call for.
+    /// Reads the last section and checks that the number of the others matches its sizes.
     fn read(file: &[u8], layout: &PackedLayout) -> Result<Self> {
         let last = layout.count().checked_sub(1).ok_or_else(|| damaged("has no sections"))?;
         let about: Self = serde_json::from_slice(layout.section(file, last)?)
@@ -365,7 +367,7 @@ impl About {
     }
 }
 
-/// The sections of the file, as what they are.
+/// The typed sections of the file.
 struct Parts<'a> {
     encoder: Encoder<'a>,
     second: &'a [f32],

@@ -1,15 +1,16 @@
 //! Token codes for late interaction: 64 signs for each token of a row, 64 signed bytes for each of a question.
-//! The axes are fixed with the scheme, so a code is a function of model and text, and codes of one scheme can always be compared.
+//! The axes are fixed by the scheme, so a code is a function of model and text, and codes of one scheme can always be compared.
 //!
-//! Punctuation takes no part, on either side (`ColBERT` drops it from documents); a window that has nothing else keeps it. Over
-//! six labelled sets nDCG@10 of the default profile went from .6110 to .6117 without it (numpy; no set lost more than .002),
-//! and 10 % (abstracts) to 43 % (code) of the tokens need no code. Dropped from documents alone, .6118; with function words
-//! dropped too, .6118, but .005 lower on notes.
+//! Punctuation is left out on both sides (`ColBERT` drops it from documents), unless a window has nothing else. Without
+//! it nDCG@10 of the default profile over six labelled sets rose from .6110 to .6117 (numpy; no set lost more than
+//! .002). 10 % (abstracts) to 43 % (code) of the tokens then need no code. Dropped from documents alone it is .6118.
+//! With function words dropped too it is .6118, but .005 lower on notes.
 //!
-//! `late.bin` holds what `tools/late_axes.py` made of documentation, dictionaries, quotations and source code: 64 random
-//! directions of the first 128 principal axes of the unit-length last-layer states (signs then lose the same on each), and
-//! how rare each word piece is, 0 for punctuation. With a store's own 64 axes and frequencies `MaxSim` alone was better by .002 (conversations)
-//! to .010 (abstracts, code) nDCG@10; but then no code could exist before the store does, and all are made anew when it changes.
+//! `tools/late_axes.py` made `late.bin` from documentation, dictionaries, quotations and source code. It contains 64
+//! random directions of the first 128 principal axes of the unit-length last-layer states (so signs lose the same on
+//! each). It also contains the rarity of each word piece, 0 for punctuation. With a store's own 64 axes and
+//! frequencies, `MaxSim` alone was better by .002 (conversations) to .010 (abstracts, code) nDCG@10. But then no code
+//! could exist before the store does, and all would be made again when it changes.
 
 use std::sync::OnceLock;
 
@@ -21,38 +22,39 @@ use super::pack::SHAPE;
 
 const HIDDEN: usize = SHAPE.hidden;
 
-/// What codes and question tokens are: the model, its arithmetic, and this scheme. Raise the last number whenever a code
-/// could not be compared any more with one that was made before; fewer of the same codes are no other scheme.
+/// The identity of codes and question tokens: the model, its arithmetic, and this scheme. Raise the last number
+/// whenever a code could not be compared any more with earlier ones. Storing fewer of the same codes is not another
+/// scheme.
 pub const TOKENS_IDENTITY: &str = "all-MiniLM-L6-v2.i8-2.t2";
 
-/// Word pieces of the model's vocabulary.
+/// Number of word pieces in the model's vocabulary.
 const PIECES: usize = 30_522;
 
-/// A byte of the table of weights is worth this much.
+/// Value of one step in the table of weights.
 const WEIGHT_STEP: f32 = 1.0 / 16.0;
 
-/// Axes (384 x 64 signed bytes), what one step of each is worth, their shifts, and a weight a piece.
+/// Axes (384 x 64 signed bytes), the value of one step of each, their shifts, and a weight per piece.
 static FILE: &[u8; HIDDEN * DIMENSION + 8 * DIMENSION + PIECES] = include_bytes!("late.bin");
 
-/// A unit vector's dot product with 64 signs is at most 8: scores stay within -1..=1.
+/// Divisor of scores: a unit vector's dot product with 64 signs is at most 8, so scores stay within -1..=1.
 const SIGNS_LENGTH: f32 = 8.0;
 
-/// A code that differs from an earlier one of its text in so many bits or fewer is not kept.
+/// Most bits by which a dropped code differs from an earlier code of its text.
 const NEAR: u32 = 8;
 
-/// Codes kept before that a code is compared with.
+/// Number of earlier codes with which a code is compared.
 const REACH: usize = 2_048;
 
-/// The codes of a text without those that say nothing new: each that is kept differs from all kept before it in more than
-/// eight bits. A question token's best match, a sum of 64 numbers each added or taken away, loses at most twice the eight
+/// Returns the codes of a text without near-duplicates: each returned code differs from all earlier ones in more than
+/// eight bits. A question token's best match is a sum of 64 numbers with signs. It loses at most twice the eight
 /// largest.
 ///
-/// What vanishes of the codes of 4,000 passages of documentation, and nDCG@10 of the default profile, by the bits; without
-/// this rule the figures are those of 0, which no score can tell from it:
+/// The share of codes of 4,000 passages of documentation that is dropped, and nDCG@10 of the default profile, by the
+/// number of bits. At 0 only equal codes are dropped, which changes no score:
 ///
 /// | bits | 0 | 2 | 3 | 4 | 6 | 8 |
 /// |---|---|---|---|---|---|---|
-/// | vanish, % | .4 | 5.2 | 9.7 | 15.1 | 25.9 | 35.0 |
+/// | dropped, % | .4 | 5.2 | 9.7 | 15.1 | 25.9 | 35.0 |
 /// | locomo | .6087 | .6087 | .6087 | .6090 | .6088 | .6089 |
 /// | locomo-session | .8512 | .8513 | .8511 | .8506 | .8512 | .8512 |
 /// | scifact-train | .7475 | .7472 | .7466 | .7471 | .7468 | .7475 |
@@ -61,13 +63,13 @@ const REACH: usize = 2_048;
 /// | vault | .2818 | .2818 | .2814 | .2815 | .2820 | .2820 |
 /// | mean | .6135 | .6134 | .6133 | .6137 | .6133 | .6136 |
 ///
-/// A text of 120 codes takes 6 microseconds, its pass of the model 9,000. A long text's codes are compared with the last
-/// [`REACH`] that were kept, so that a megabyte takes no longer for each.
+/// A text of 120 codes takes 6 microseconds, its pass of the model 9,000. A code is compared with at most the last
+/// [`REACH`] that were kept, so that a megabyte takes no longer per code.
 pub fn distinct_codes(mut codes: Vec<u64>) -> Vec<u64> {
     let mut kept: usize = 0;
     for at in 0..codes.len() {
         let code = codes[at];
-        // Without an early end the bits of several codes are counted at once.
+        // Without an early exit the bits of several codes are counted at once.
         let least = codes[kept.saturating_sub(REACH)..kept]
             .iter()
             .map(|before| (before ^ code).count_ones())
@@ -97,14 +99,13 @@ fn axes() -> &'static Projection {
     })
 }
 
-/// How much a piece counts in a question: the logarithm of how rare it is; 0 for punctuation, and for what the table does not
-/// know.
+/// Returns a piece's weight in a question: the logarithm of its rarity; 0 for punctuation and for pieces that the table lacks.
 fn weight(piece: u32) -> f32 {
     let weights = &FILE[HIDDEN * DIMENSION + 8 * DIMENSION..];
     weights.get(piece as usize).map_or(0.0, |byte| f32::from(*byte) * WEIGHT_STEP)
 }
 
-/// What each piece of a window counts; `None` for those that take no part. Where none would, all count the same.
+/// Returns the weight of each piece of a window; `None` for those that are left out. If all would be, all have equal weights.
 fn weights(pieces: &[u32]) -> impl Iterator<Item = Option<f32>> + '_ {
     let has_words = pieces.iter().any(|&piece| weight(piece) > 0.0);
     pieces.iter().map(move |&piece| match weight(piece) {
@@ -114,21 +115,21 @@ fn weights(pieces: &[u32]) -> impl Iterator<Item = Option<f32>> + '_ {
     })
 }
 
-/// Turns token states into codes and question tokens; keeps its buffer.
+/// Turns token states into codes and question tokens; reuses its buffer.
 #[derive(Debug, Default)]
 pub(super) struct Tokens {
     projected: Vec<[f32; DIMENSION]>,
 }
 
 impl Tokens {
-    /// Appends the codes of a row's window: one for each token that takes part. 384 numbers of `states` a piece.
+    /// Appends the codes of a row's window, one for each token that is not left out. `states` has 384 numbers per piece.
     pub(super) fn codes(&mut self, isa: Isa, pieces: &[u32], states: &[f32], codes: &mut Vec<u64>) {
         axes().apply(isa, states, &mut self.projected);
         let parts = weights(pieces).zip(&self.projected);
         codes.extend(parts.filter_map(|(weight, values)| weight.map(|_| code(values))));
     }
 
-    /// Appends the tokens of a question's window that take part, at unit length after projection.
+    /// Appends the tokens of a question's window that are not left out, at unit length after projection.
     pub(super) fn question(&mut self, isa: Isa, pieces: &[u32], states: &[f32], to: &mut Vec<MaxSimToken>) {
         axes().apply(isa, states, &mut self.projected);
         let parts = weights(pieces).zip(&self.projected);
@@ -136,7 +137,7 @@ impl Tokens {
     }
 }
 
-/// A projected token in 8 bits; one without direction counts nothing.
+/// Quantises a projected token to 8 bits; one without direction has weight 0.
 fn quantise(values: &[f32; DIMENSION], weight: f32) -> MaxSimToken {
     let length = values.iter().map(|value| value * value).sum::<f32>().sqrt();
     let largest = values.iter().fold(0f32, |most, value| most.max(value.abs()));
@@ -176,10 +177,10 @@ mod tests {
         let all = u64::MAX;
         assert!(distinct_codes(Vec::new()).is_empty());
         assert_eq!(distinct_codes(vec![0, 0xff, 0, 0x1ff, 1 << 63]), [0, 0x1ff]);
-        // Near to what was dropped is not near to what was kept: 0xffff is eight bits from 0xff, which is not there.
+        // A code near a dropped code need not be near a kept one: 0xffff is eight bits from 0xff, which was dropped.
         let codes = vec![0, 0xff, 0xffff, all, all << 8, all << 9];
         assert_eq!(distinct_codes(codes), [0, 0xffff, all, all << 9]);
-        // What is kept stays when it is asked again, and whatever was given is near to something that is kept.
+        // Filtering kept codes again keeps all of them, and every code is near a kept one.
         let mut state = 7u64;
         let given: Vec<u64> = (0..300)
             .map(|at| {
@@ -200,7 +201,7 @@ mod tests {
 
     #[test]
     fn codes_are_the_signs_of_centred_unit_states_on_the_axes() {
-        // The file read a second way: in float64, an axis at a time.
+        // Reads the file in a second way: in float64, one axis at a time.
         let float = |at: usize| f64::from(f32::from_le_bytes(FILE[at..at + 4].try_into().unwrap()));
         let base = HIDDEN * DIMENSION;
         let mut state = vec![0f32; 2 * HIDDEN];

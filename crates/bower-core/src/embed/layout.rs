@@ -1,27 +1,27 @@
 //! The packed model file: a header of whole pages, then 64-byte-aligned sections that are used in place.
-//! A file whose header does not agree with itself and with the file's length is refused before anything else is read.
+//! A file whose header is inconsistent, or does not match the file's length, is refused before anything else is read.
 
 use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Result};
 
-// The sections are arrays of little-endian numbers, used where they lie.
+// The sections are arrays of little-endian numbers, used in place.
 const _: () = assert!(cfg!(target_endian = "little"), "the packed model is little-endian");
 
 /// The file's first eight bytes.
 const MAGIC: [u8; 8] = *b"BOWERMLM";
-/// Raised when the layout changes; another number is refused.
+/// Raised when the layout changes; other numbers are refused.
 pub(super) const FORMAT: u32 = 1;
-/// The header is as many of these as its table needs, in bytes; the first section follows.
+/// Unit of the header's length in bytes; the first section follows the header.
 const PAGE: usize = 4096;
-/// Sections of one file at most: a hundred layers.
+/// Most sections of one file: a hundred layers.
 const SECTIONS: usize = 4096;
-/// Where a section may start.
+/// Alignment of a section's start.
 const ALIGN: usize = 64;
 /// Longest name of a model, in bytes.
 const NAME: usize = 64;
-/// Byte positions in the header: magic, format, number of sections, file length, name, SHA-256 of all that follows the
-/// header, offset and length of each section. The SHA-256 of the header before it is its last bytes.
+/// Byte positions in the header: magic, format, number of sections, file length, name, SHA-256 of everything after the
+/// header, offset and length of each section. The header ends with the SHA-256 of its other bytes.
 const AT_FORMAT: usize = 8;
 const AT_COUNT: usize = 12;
 const AT_LENGTH: usize = 16;
@@ -43,7 +43,7 @@ pub(super) struct PackedLayout {
 }
 
 impl PackedLayout {
-    /// Reads and checks the header of a whole packed file; the sections themselves are not touched.
+    /// Reads and checks the header of a whole packed file, and none of the sections.
     pub(super) fn read(file: &[u8]) -> Result<Self> {
         let short = || damaged(format!("has {} bytes, no header", file.len()));
         let header = file.get(..PAGE).ok_or_else(short)?;
@@ -85,7 +85,7 @@ impl PackedLayout {
         Ok(Self { name, contents, header: header.len(), sections })
     }
 
-    /// Checks all bytes after the header against their checksum: reads the whole file.
+    /// Verifies all bytes after the header, which reads the whole file.
     pub(super) fn verify(&self, file: &[u8]) -> Result<()> {
         match file.get(self.header..).map(Sha256::digest) {
             Some(sum) if sum[..] == self.contents => Ok(()),
@@ -93,22 +93,22 @@ impl PackedLayout {
         }
     }
 
-    /// How many sections there are.
+    /// Returns the number of sections.
     pub(super) fn count(&self) -> usize {
         self.sections.len()
     }
 
-    /// The SHA-256 of all that follows the header.
+    /// Returns the SHA-256 of everything after the header.
     pub(super) fn contents(&self) -> &[u8; 32] {
         &self.contents
     }
 
-    /// Where a section stands in the file; nowhere where there is none of this number.
+    /// Returns a section's range in the file; empty if there is no such section.
     pub(super) fn range(&self, index: usize) -> std::ops::Range<usize> {
         self.sections.get(index).map_or(0..0, |&(offset, len)| offset..offset + len)
     }
 
-    /// The bytes of a section of the file whose header this is.
+    /// Returns the bytes of a section of the file with this header.
     pub(super) fn section<'a>(&self, file: &'a [u8], index: usize) -> Result<&'a [u8]> {
         self.sections
             .get(index)
@@ -117,10 +117,10 @@ impl PackedLayout {
     }
 }
 
-/// Lays sections out as a packed file.
+/// Returns sections as a packed file.
 ///
 /// # Panics
-/// When the name or the table does not fit the header: the caller has checked both.
+/// If the name or the table does not fit the header: the caller has checked both.
 pub(super) fn write(name: &str, sections: &[Vec<u8>]) -> Vec<u8> {
     assert!(name.len() <= NAME, "name of the model");
     assert!(sections.len() <= SECTIONS, "number of sections");
@@ -147,12 +147,12 @@ pub(super) fn write(name: &str, sections: &[Vec<u8>]) -> Vec<u8> {
     file
 }
 
-/// Bytes of the header of a file with so many sections.
+/// Returns the bytes of the header of a file with this many sections.
 fn header_bytes(sections: usize) -> usize {
     (AT_TABLE + 16 * sections + CHECK).next_multiple_of(PAGE)
 }
 
-/// An error about a packed file as such; the caller that knows its path puts it in front.
+/// Returns an error about a packed file; a caller that knows its path adds it.
 pub(super) fn damaged(reason: impl Into<String>) -> Error {
     Error::Model { model: "packed file".into(), reason: reason.into() }
 }

@@ -1,5 +1,5 @@
 //! Embeds texts with all-MiniLM-L6-v2 in int8, from a mapped packed file.
-//! The same text gives the same bits on every machine, and no text is cut: a long one is read in windows.
+//! The same text gives the same bits on every machine. No text is truncated: a long one is read in windows.
 
 use std::ops::Range;
 use std::path::Path;
@@ -18,10 +18,10 @@ use crate::error::{Error, Result};
 /// Numbers of a token and of a vector.
 const HIDDEN: usize = SHAPE.hidden;
 
-/// Pieces of one window at most: with `[CLS]` and `[SEP]` the 256 tokens that the model was trained to read.
+/// Most pieces of one window: with `[CLS]` and `[SEP]` the 256 tokens that the model was trained on.
 pub const WINDOW_PIECES: usize = 254;
 
-/// The model, open. One value serves all threads; each call borrows a set of buffers.
+/// The open model. One value serves all threads; each call borrows a set of buffers.
 #[derive(Debug)]
 pub struct MiniLm {
     file: Packed,
@@ -30,28 +30,28 @@ pub struct MiniLm {
     idle: Mutex<Vec<Scratch>>,
 }
 
-/// What the model makes of a text.
+/// The result of embedding a text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Encoding {
-    /// Unit length, 384 numbers.
+    /// The vector: unit length, 384 numbers.
     pub vector: Vec<f32>,
-    /// Tokens that the model read, with each window's `[CLS]` and `[SEP]`.
+    /// Number of tokens read, including each window's `[CLS]` and `[SEP]`.
     pub tokens: usize,
-    /// Windows that the text was read in; 1 for up to [`WINDOW_PIECES`] pieces.
+    /// Number of windows; 1 for up to [`WINDOW_PIECES`] pieces.
     pub windows: usize,
 }
 
-/// The last layer's states of one window of a text, as a visitor of [`MiniLm::encode`] sees them.
+/// The last layer's states of one window of a text, as passed to a visitor of [`MiniLm::encode`].
 #[derive(Clone, Copy, Debug)]
 pub struct Window<'a> {
     /// The window's tokens, `[CLS]` first and `[SEP]` last.
     pub ids: &'a [u32],
-    /// 384 numbers a token, in the order of `ids`, not normalised.
+    /// 384 numbers per token, in the order of `ids`, not normalised.
     pub states: &'a [f32],
 }
 
 impl<'a> Window<'a> {
-    /// The window without `[CLS]` and `[SEP]`, which are no words.
+    /// Returns the window without `[CLS]` and `[SEP]`, which are not words.
     #[must_use]
     pub fn inner(self) -> Window<'a> {
         let last = self.ids.len() - 1;
@@ -60,15 +60,15 @@ impl<'a> Window<'a> {
 }
 
 impl MiniLm {
-    /// Maps a file that [`super::pack`] wrote. Checks the header and all lengths, reads none of the weights: those are compared with
-    /// their checksums when they are first used, all of them by [`MiniLm::verify`].
+    /// Maps a file that [`super::pack`] wrote. Checks the header and all lengths and reads none of the weights. Those
+    /// are verified when they are first used, and all at once by [`MiniLm::verify`].
     ///
-    /// Fails with [`Error::Model`] on a file that is damaged, cut short, of another format or something else.
+    /// Fails with [`Error::Model`] on a file that is damaged, truncated, of another format or something else.
     pub fn open(packed: &Path) -> Result<Self> {
         Self::with_isa(packed, Isa::best())
     }
 
-    /// As [`MiniLm::open`], with the instructions to use; all of them give the same vectors.
+    /// Like [`MiniLm::open`], with the instructions to use; all of them give the same vectors.
     pub fn with_isa(packed: &Path, isa: Isa) -> Result<Self> {
         if !isa.is_present() {
             return Err(Error::invalid(
@@ -86,8 +86,8 @@ impl MiniLm {
         Ok(model)
     }
 
-    /// Embeds a text; an empty one is `[CLS]`, `[SEP]`. Windows are of nearly equal length and do not overlap; the vector is
-    /// the normalised mean of all states. `see` is shown each window's token states on the way, in order.
+    /// Embeds a text; an empty one is `[CLS]`, `[SEP]`. Windows are of nearly equal length and do not overlap; the
+    /// vector is the normalised mean of all states. `see` is called with each window's token states, in order.
     pub fn encode(&self, text: &str, see: &mut dyn FnMut(Window<'_>)) -> Result<Encoding> {
         let mut scratch = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
         let encoding = self.encode_into(text, &mut scratch, see);
@@ -95,7 +95,7 @@ impl MiniLm {
         encoding
     }
 
-    /// Pieces of a text, without `[CLS]` and `[SEP]`.
+    /// Returns the number of pieces of a text, without `[CLS]` and `[SEP]`.
     fn count(&self, text: &str) -> Result<usize> {
         let mut pieces = Vec::with_capacity(text.len() / 3);
         self.file.check_vocabulary().map_err(|error| self.here(error))?;
@@ -103,7 +103,7 @@ impl MiniLm {
         Ok(pieces.len())
     }
 
-    /// Checks every byte of the file against its checksum; reads it all.
+    /// Verifies every byte of the file; reads all of it.
     pub fn verify(&self) -> Result<()> {
         self.file.verify().map_err(|error| self.here(error))
     }
@@ -144,7 +144,7 @@ impl MiniLm {
         Ok(Encoding { vector, tokens, windows })
     }
 
-    /// Views of all sections, their lengths checked: a microsecond or two, so it is done for each text.
+    /// Views all sections and checks their lengths. It takes a microsecond or two, so it is done for each text.
     fn parts(&self) -> Result<Encoder<'_>> {
         Encoder::read(self.file.bytes(), &self.file.layout, SHAPE).map_err(|error| self.here(error))
     }
@@ -194,7 +194,7 @@ impl Embedder for MiniLm {
     }
 }
 
-/// The mean of token states, each token counting the same in whatever window it stood.
+/// The mean of token states; each token has the same weight in whatever window it is.
 struct Pool {
     total: [f64; HIDDEN],
 }
@@ -212,15 +212,15 @@ impl Pool {
         }
     }
 
-    /// The mean at unit length; none when it has no direction.
+    /// Returns the mean at unit length; `None` if it has no direction.
     fn finish(self) -> Option<Vec<f32>> {
         let norm = self.total.iter().map(|x| x * x).sum::<f64>().sqrt();
         (norm.is_finite() && norm > 0.0).then(|| self.total.iter().map(|x| (x / norm) as f32).collect())
     }
 }
 
-/// Cuts `pieces` pieces into the fewest windows of at most [`WINDOW_PIECES`], whose lengths differ by one at most. No pieces
-/// are one empty window.
+/// Splits `pieces` pieces into the fewest windows of at most [`WINDOW_PIECES`], whose lengths differ by at most one. No
+/// pieces give one empty window.
 fn split(pieces: usize) -> impl Iterator<Item = Range<usize>> {
     let windows = pieces.div_ceil(WINDOW_PIECES).max(1);
     (0..windows).map(move |window| window * pieces / windows..(window + 1) * pieces / windows)

@@ -1,5 +1,5 @@
 //! Local embedding: MiniLM in int8, its tokenizer and its packed file.
-//! Vectors of different models never meet.
+//! Vectors of different models are never compared.
 
 mod bert;
 mod calibrate;
@@ -27,57 +27,57 @@ use bower_kernels::scan::maxsim::MaxSimToken;
 
 use crate::error::Result;
 
-/// Turns text into vectors. Vectors of two embedders may be compared only when their [`Embedder::model`] is the same.
+/// Turns text into vectors. Vectors of two embedders may be compared only if their [`Embedder::model`] is the same.
 pub trait Embedder: Send + Sync {
-    /// What the vectors are: the model and the arithmetic that made them, e.g. `all-MiniLM-L6-v2.i8-2`. Part of every key
-    /// under which a vector is kept.
+    /// Returns the identity of the vectors: the model and the arithmetic that made them, e.g. `all-MiniLM-L6-v2.i8-2`. Part of
+    /// every key under which a vector is stored.
     fn model(&self) -> &str;
 
-    /// Numbers of a vector.
+    /// Returns the dimension of the vectors.
     fn dimension(&self) -> usize;
 
-    /// The vector of a text, at unit length. Any text has one, the empty one too; none is cut.
+    /// Returns the vector of a text, at unit length. Every text has one, the empty one too; none is truncated.
     fn embed(&self, text: &str) -> Result<Vec<f32>>;
 
-    /// What the token codes are: model, arithmetic and scheme, e.g. `all-MiniLM-L6-v2.i8-2.t2`; `None` where the model gives
-    /// no token states. Part of every key under which codes are kept.
+    /// Returns the identity of the token codes: model, arithmetic and scheme, e.g. `all-MiniLM-L6-v2.i8-2.t2`. `None` if the
+    /// model provides no token states. Part of every key under which codes are stored.
     fn tokens(&self) -> Option<&str> {
         None
     }
 
-    /// The vector of a text that is kept, with its tokens' codes, in one pass.
+    /// Returns the vector of a text to store, with its token codes, in one pass.
     fn embed_text(&self, text: &str) -> Result<EmbeddedText> {
         Ok(EmbeddedText { vector: self.embed(text)?, codes: None })
     }
 
-    /// The vector of a question with its tokens, in one pass.
+    /// Returns the vector of a question with its tokens, in one pass.
     fn embed_question(&self, text: &str) -> Result<EmbeddedQuestion> {
         Ok(EmbeddedQuestion { vector: self.embed(text)?, tokens: None })
     }
 
-    /// Makes the checksums that its files lack, where it has files: after the answer, since all of them is read for it.
+    /// Creates missing checksums of its files, if it has files. Called after an answer, because it reads all of them.
     fn add_sums(&self) -> Result<()> {
         Ok(())
     }
 
-    /// Pieces that the model's tokenizer cuts a text into, without marks at its ends.
+    /// Returns the number of pieces that the model's tokenizer makes of a text, without control tokens at its ends.
     fn count_pieces(&self, text: &str) -> Result<usize>;
 }
 
-/// What is kept of a text.
+/// The stored form of a text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EmbeddedText {
-    /// Unit length.
+    /// The vector, at unit length.
     pub vector: Vec<f32>,
-    /// 64 signs a token, without `[CLS]` and `[SEP]`; `None` where the model gives no token states.
+    /// 64 signs per token, without `[CLS]` and `[SEP]`; `None` if the model provides no token states.
     pub codes: Option<Vec<u64>>,
 }
 
-/// What is compared of a question.
+/// The form of a question that is compared with texts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EmbeddedQuestion {
-    /// Unit length.
+    /// The vector, at unit length.
     pub vector: Vec<f32>,
-    /// Its tokens with their weights; `None` where the model gives no token states.
+    /// Its tokens with their weights; `None` if the model provides no token states.
     pub tokens: Option<Vec<MaxSimToken>>,
 }

@@ -1,12 +1,12 @@
 //! The table of MiniLM's inputs that get more than one byte in a matrix product.
-//! Written once from the float64 states of 20 sentences of 2 to 20 tokens that were written for it; a change here changes
-//! vectors, so [`super::IDENTITY`] must change with it.
+//! Written once from the float64 states of 20 sentences of 2 to 20 tokens that were written for it. A change here
+//! changes vectors, so [`super::IDENTITY`] must change with it.
 //!
-//! A few inputs of MiniLM are ten times as large as the rest (input 99 of every layer norm, some of each inner layer). Their
-//! range would leave the others coarse steps. Greedy: the input whose top values, divided by its bytes so far, are largest
-//! gets the next byte: 16 for the joined product, none for attention's output, 32 for the inner and 64 for the outer one.
-//! On the 107 golden texts the mean cosine with float64 is .9993 and the least .9981; without the table they are .9983 and
-//! .9928. It costs less than a hundredth of the time.
+//! A few inputs of MiniLM are ten times as large as the rest (input 99 of every layer norm, some of each inner layer).
+//! Their range would leave coarse steps to the others. Bytes are assigned greedily: the next byte goes to the input
+//! whose top values, divided by its bytes so far, are largest. The joined product gets 16, attention's output none, the
+//! inner product 32 and the outer one 64. On the 107 golden texts the mean cosine with float64 is .9993 and the least
+//! .9981; without the table they are .9983 and .9928. The cost is less than a hundredth of the time.
 
 /// `[layer][product]`: an input and its further bytes. The sums of further bytes are multiples of 4.
 pub(super) const OUTLIER_INPUTS: [[&[(u16, u8)]; 4]; 6] = [

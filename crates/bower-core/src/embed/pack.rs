@@ -1,5 +1,5 @@
 //! Packs the published float32 MiniLM into the int8 file that the engine maps.
-//! This is done once. Nothing partial ever stands under the final name, and only the one known model is accepted.
+//! This is done once. No partial file ever has the final name, and only the one known model is accepted.
 
 use std::fs;
 use std::path::Path;
@@ -14,10 +14,10 @@ use super::weights::{Tensors, encoder_sections};
 use crate::error::{Error, Result};
 use crate::item::hex;
 
-/// The identity of the vectors: the model, and the arithmetic that they are made with. Raise the last number whenever the
-/// same text would get another vector.
+/// The identity of the vectors: the model and the arithmetic that makes them. Raise the last number whenever the same
+/// text would get another vector.
 pub const IDENTITY: &str = "all-MiniLM-L6-v2.i8-2";
-/// Name of the model without its arithmetic.
+/// The model's name without its arithmetic.
 const MODEL: &str = "all-MiniLM-L6-v2";
 /// SHA-256 of the float32 weights: the same bytes at the model hub and in the package that carries them.
 pub const WEIGHTS_SHA256: &str = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db";
@@ -28,10 +28,10 @@ pub const VOCABULARY_SHA256: &str = "07eced375cec144d27c900241f3e339478dec958f92
 pub(super) const SHAPE: EncoderShape =
     EncoderShape { hidden: 384, inner: 1536, layers: 6, heads: 12, positions: 512, epsilon: 1e-12 };
 
-/// Reads `model.safetensors` and `vocab.txt` in `source_dir`, checks them, and writes the packed file: beside its final name
-/// first, synced, then renamed. Takes about a second, nearly all of it checksums.
+/// Reads `model.safetensors` and `vocab.txt` in `source_dir`, checks them, and writes the packed file: to a temporary
+/// name first, synced, then renamed. It takes about a second, nearly all of it for checksums.
 ///
-/// Fails with [`Error::Model`] when a file is not exactly the known one, with [`Error::Io`] and its kin on the disk.
+/// Fails with [`Error::Model`] if a file is not exactly the known one, and with [`Error::Io`] or a related error on the disk.
 pub fn pack(source_dir: &Path, packed: &Path) -> Result<()> {
     let weights = load(&source_dir.join("model.safetensors"), WEIGHTS_SHA256)?;
     let vocabulary = load(&source_dir.join("vocab.txt"), VOCABULARY_SHA256)?;
@@ -40,7 +40,7 @@ pub fn pack(source_dir: &Path, packed: &Path) -> Result<()> {
     place(packed, &layout::write(IDENTITY, &sections))
 }
 
-/// The file's bytes, when they have this checksum.
+/// Returns the file's bytes if they have this checksum.
 fn load(path: &Path, sha256: &str) -> Result<Vec<u8>> {
     let (bytes, found) = read(path)?;
     if found == sha256 {
@@ -50,7 +50,7 @@ fn load(path: &Path, sha256: &str) -> Result<Vec<u8>> {
     }
 }
 
-/// A file's bytes and their SHA-256.
+/// Returns a file's bytes and their SHA-256.
 pub(super) fn read(path: &Path) -> Result<(Vec<u8>, String)> {
     let bytes = fs::read(path).map_err(|cause| Error::io("read", path, cause))?;
     let sum = hex(&Sha256::digest(&bytes));
@@ -61,7 +61,7 @@ fn broken(reason: impl Into<String>) -> Error {
     Error::Model { model: MODEL.into(), reason: reason.into() }
 }
 
-/// The inputs of a product that get further bytes, each as often as it gets one.
+/// Returns the inputs of a product that get further bytes, each once per further byte.
 fn spread(layer: usize, product: usize) -> Vec<u16> {
     OUTLIER_INPUTS[layer][product]
         .iter()

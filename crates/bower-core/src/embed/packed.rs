@@ -1,7 +1,8 @@
 //! Puts a packed model file in place, opens it, and verifies what a pass reads before its first use.
 //!
-//! The checksums of its blocks stand in a file beside it (`.sums`), since the packed file itself is of one known content. Where they are
-//! missing, as after an older version, the file is used as it is until [`Packed::add_sums`] has read it whole and made them.
+//! Its block checksums are in a file beside it (`.sums`), because the packed file has a fixed content. If they are
+//! missing, as after an older version, the file is used unverified until [`Packed::add_sums`] has read all of it and
+//! created them.
 
 use std::fs;
 use std::io::Write as _;
@@ -18,10 +19,10 @@ use crate::checksum::{BlockSums, Checked};
 use crate::error::{Error, Result};
 use crate::files;
 
-/// How often it is looked whether somebody wrote into the opened file: a microsecond each time.
+/// Interval of checks whether another process wrote to the opened file; each takes a microsecond.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// The section with the vocabulary, and that with a row for each word, of which a text needs a few.
+/// The section with the vocabulary, and the one with a row for each word, of which a text needs a few.
 const VOCABULARY: usize = 0;
 const WORDS: usize = 1;
 
@@ -32,14 +33,14 @@ pub(super) struct Packed {
     pub(super) layout: PackedLayout,
     map: Mapped,
     checked: Checked,
-    /// Whether all that every pass reads was compared and is whole.
+    /// Whether everything that every pass reads is verified.
     is_whole: AtomicBool,
-    /// When it was looked whether somebody wrote into the file, and when somebody last did.
+    /// The time of the last check for writes to the file, and the file's modification time then.
     looked: Mutex<(Instant, Option<SystemTime>)>,
 }
 
 impl Packed {
-    /// Maps a file; checks its header and no more.
+    /// Maps a file and checks only its header.
     pub(super) fn open(path: &Path) -> Result<Self> {
         let map = Mapped::open(path).map_err(|cause| Error::io("open the model", path, cause))?;
         let layout = PackedLayout::read(map.bytes())?;
@@ -54,7 +55,7 @@ impl Packed {
         self.map.bytes()
     }
 
-    /// Compares what every text is cut with; all is compared anew where somebody wrote into the file.
+    /// Verifies the vocabulary. If another process wrote to the file, everything is verified again.
     pub(super) fn check_vocabulary(&self) -> Result<()> {
         let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
         if looked.0.elapsed() >= LOOK_EVERY {
@@ -69,7 +70,7 @@ impl Packed {
         self.check(self.layout.range(VOCABULARY))
     }
 
-    /// Compares what a pass over some words reads: all but the rows of other words, `width` bytes each.
+    /// Verifies what a pass over some words reads: everything but the rows of other words, `width` bytes each.
     pub(super) fn check_pass(&self, ids: &[u32], width: usize) -> Result<()> {
         if !self.checked.has_sums() {
             return Ok(());
@@ -95,12 +96,12 @@ impl Packed {
         Err(damaged(format!("has damaged contents: its bytes from {at} on do not match their checksum")))
     }
 
-    /// Checks all bytes against their checksum: reads the whole file.
+    /// Verifies all bytes, which reads the whole file.
     pub(super) fn verify(&self) -> Result<()> {
         self.layout.verify(self.bytes())
     }
 
-    /// Makes the checksums of its blocks where it has none, once all of it was compared. A folder that cannot be written keeps none.
+    /// Creates missing block checksums, after verifying all of the file. Does nothing in a read-only folder.
     pub(super) fn add_sums(&self) -> Result<()> {
         if self.checked.has_sums() || !is_writable(&self.path) {
             return Ok(());
@@ -110,18 +111,18 @@ impl Packed {
     }
 }
 
-/// Puts a packed file in place, and the checksums of its blocks beside it.
+/// Puts a packed file in place, with its block checksums beside it.
 pub(super) fn place(packed: &Path, file: &[u8]) -> Result<()> {
     replace(packed, file)?;
     write_sums(packed, &PackedLayout::read(file)?, file)
 }
 
-/// Writes the checksums of a packed file's blocks beside it.
+/// Writes the block checksums of a packed file beside it.
 fn write_sums(path: &Path, layout: &PackedLayout, file: &[u8]) -> Result<()> {
     replace(&sums_path(path), &BlockSums::of(file).to_bytes(layout.contents()))
 }
 
-/// Puts a file in place as a whole: under another name, synced, renamed, and the folder synced.
+/// Puts a file in place atomically: written under another name, synced, renamed, and the folder synced.
 fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let folder = match path.parent() {
@@ -139,7 +140,7 @@ fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
             fs::rename(&partial, path).map_err(|cause| Error::io("rename into place", path, cause))
         });
     if written.is_err() {
-        // The first error is the one to tell; a file that cannot be removed either is only litter beside the real name.
+        // Only the first error is reported; a file that cannot be removed either does no harm.
         let _ = fs::remove_file(&partial);
         return written;
     }
@@ -150,12 +151,12 @@ fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// The file with the checksums of a packed file.
+/// Returns the file with the checksums of a packed file.
 fn sums_path(packed: &Path) -> PathBuf {
     packed.with_extension("sums")
 }
 
-/// Whether a file can be made beside another: asked before all of that is read.
+/// Whether a file can be created beside another; checked before all of that one is read.
 fn is_writable(path: &Path) -> bool {
     let probe = path.with_extension(format!("sums.{}", std::process::id()));
     let made = files::create(&probe).is_ok();
@@ -175,7 +176,7 @@ mod tests {
         let whole = layout::write("model", &sections);
         let layout = PackedLayout::read(&whole).unwrap();
         fs::write(&path, &whole).unwrap();
-        // As an older version left it: without checksums, until they are made.
+        // A file of an older version: without checksums, until they are created.
         let bare = Packed::open(&path).unwrap();
         assert!(!bare.checked.has_sums());
         bare.add_sums().unwrap();
@@ -191,7 +192,7 @@ mod tests {
             assert_eq!(word(&packed, far).is_ok(), words, "section {section} at {at}");
             assert!(word(&packed, (at / 100) as u32).is_err(), "section {section} at {at}");
         }
-        // Checksums of other contents are none.
+        // Checksums of other contents are ignored.
         let other = layout::write("model", &[vec![9; 5_000], vec![2; 50_000], vec![3; 9_000]]);
         fs::write(&path, other).unwrap();
         assert!(!Packed::open(&path).unwrap().checked.has_sums());

@@ -1,5 +1,5 @@
 //! Converts a BERT's published tensors into the sections of a packed model file.
-//! Every number is checked to be finite, every shape to be the one that the sizes call for.
+//! Every number is checked to be finite, and every shape to match the sizes.
 
 use safetensors::{Dtype, SafeTensors};
 
@@ -14,7 +14,7 @@ pub(super) struct Tensors<'a> {
     tensors: SafeTensors<'a>,
 }
 
-/// One matrix product in the making.
+/// One matrix product before quantisation.
 #[derive(Debug, Default)]
 pub(super) struct ProductBuilder {
     /// Row-major, `outputs x inputs`.
@@ -22,12 +22,12 @@ pub(super) struct ProductBuilder {
     pub(super) bias: Vec<f32>,
 }
 
-/// An encoder as sections, and what of it has no section.
+/// An encoder as sections, and the part that has no section.
 #[derive(Debug)]
 pub(super) struct EncoderSections {
-    /// In their order in the file.
+    /// The sections, in their order in the file.
     pub(super) sections: Vec<Vec<u8>>,
-    /// What a token of the second text has beyond one of the first: `hidden` numbers.
+    /// Difference between a token of the second text and one of the first: `hidden` numbers.
     pub(super) second: Vec<f32>,
 }
 
@@ -45,7 +45,7 @@ impl<'a> Tensors<'a> {
         self.tensors.tensor(name).is_ok()
     }
 
-    /// A tensor of exactly this shape, as float32.
+    /// Returns a tensor of exactly this shape, as float32.
     pub(super) fn get(&self, name: &str, shape: &[usize]) -> Result<Vec<f32>> {
         let (numbers, found) = self.read(name)?;
         if found == shape {
@@ -55,7 +55,7 @@ impl<'a> Tensors<'a> {
         }
     }
 
-    /// A product's `weight` and `bias`.
+    /// Returns a product's `weight` and `bias`.
     pub(super) fn product(&self, name: &str, outputs: usize, inputs: usize) -> Result<ProductBuilder> {
         Ok(ProductBuilder {
             weights: self.get(&format!("{name}.weight"), &[outputs, inputs])?,
@@ -63,7 +63,7 @@ impl<'a> Tensors<'a> {
         })
     }
 
-    /// The first rows of a table that has at least `least` of them: some models are published with a table rounded up.
+    /// Returns the first rows of a table that has at least `least` of them; some models are published with a padded table.
     fn rows(&self, name: &str, least: usize, width: usize) -> Result<Vec<f32>> {
         let (numbers, found) = self.read(name)?;
         if found.len() == 2 && found[0] >= least && found[1] == width {
@@ -97,8 +97,8 @@ fn broken(model: &str, reason: String) -> Error {
     Error::Model { model: model.into(), reason }
 }
 
-/// The sections of an encoder whose tensors' names begin with `prefix`. `spread` says, for a layer and a product, which
-/// inputs get further bytes; the numbers of further bytes are multiples of 4.
+/// Returns the sections of an encoder whose tensors' names begin with `prefix`. `spread` returns, for a layer and a
+/// product, the inputs that get further bytes; their number is a multiple of 4.
 pub(super) fn encoder_sections(
     tensors: &Tensors<'_>,
     prefix: &str,
@@ -116,7 +116,7 @@ pub(super) fn encoder_sections(
     positions.truncate(shape.positions * hidden);
     let kinds = rows("token_type_embeddings", 1)?;
     for row in positions.chunks_exact_mut(hidden) {
-        // Every token of a first text is of kind 0, so its vector becomes part of the position's.
+        // Every token of a first text has type 0, so that type's vector is added to the position's.
         row.iter_mut().zip(&kinds).for_each(|(x, kind)| *x += kind);
     }
     let (first, rest) = kinds.split_at(hidden);
@@ -132,7 +132,7 @@ pub(super) fn encoder_sections(
             tensors.product(&format!("{prefix}{}", name(part)), outputs, inputs)
         };
         let mut joined = product("attention.self.query", hidden, hidden)?;
-        // Scores are divided by the root of the head's size; the query takes it, in its scale, so the bytes are the same.
+        // Scores are divided by the root of the head's size. The query's scale includes it, so the bytes are the same.
         let root = ((hidden / shape.heads) as f32).sqrt();
         joined.weights.iter_mut().chain(&mut joined.bias).for_each(|x| *x /= root);
         for part in ["attention.self.key", "attention.self.value"] {
@@ -157,8 +157,9 @@ pub(super) fn encoder_sections(
     Ok(EncoderSections { sections, second })
 }
 
-/// The six sections of a product. An input that `spread` names n - 1 times is divided by n and counted n times: its share of
-/// the row's range falls, so all other inputs get finer steps, and its own weight is known to 1/n of a step.
+/// Returns the six sections of a product. An input that `spread` names n - 1 times is divided by n and counted n times.
+/// So its share of the row's range falls, all other inputs get finer steps, and its own weight is exact to 1/n of a
+/// step.
 pub(super) fn quantized(product: &ProductBuilder, spread: &[u16]) -> [Vec<u8>; SECTIONS_PRODUCT] {
     let outputs = product.bias.len();
     let width = product.weights.len() / outputs;
@@ -172,7 +173,7 @@ pub(super) fn quantized(product: &ProductBuilder, spread: &[u16]) -> [Vec<u8>; S
     for row in product.weights.chunks_exact(width) {
         let largest = row.iter().fold(0.0_f32, |largest, x| largest.max(x.abs()));
         let scale = if largest > 0.0 { largest / 127.0 } else { 1.0 };
-        // What is left to give of each input's total, and how many bytes it still has to go into.
+        // For each input, the rest of its total and the number of bytes left for it.
         let mut left: Vec<(i32, i32)> = row
             .iter()
             .zip(&counts)
@@ -200,7 +201,7 @@ pub(super) fn quantized(product: &ProductBuilder, spread: &[u16]) -> [Vec<u8>; S
     ]
 }
 
-/// Rows of signed bytes, each with its step behind it, so that a word touches one place of the file.
+/// Returns rows of signed bytes, each followed by its step, so that a word needs one place of the file.
 fn word_rows(words: &[f32], shape: EncoderShape) -> Vec<u8> {
     let mut rows = Vec::with_capacity(words.len() / shape.hidden * shape.word_row());
     for row in words.chunks_exact(shape.hidden) {
@@ -212,7 +213,7 @@ fn word_rows(words: &[f32], shape: EncoderShape) -> Vec<u8> {
     rows
 }
 
-/// Numbers as the file has them.
+/// Returns numbers in the file's form.
 pub(super) fn floats(numbers: &[f32]) -> Vec<u8> {
     numbers.iter().flat_map(|x| x.to_le_bytes()).collect()
 }

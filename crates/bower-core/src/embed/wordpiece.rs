@@ -1,11 +1,11 @@
 //! Tokenizes text with BERT's uncased WordPiece, over a table that is used in place from the packed file.
-//! The ids are exactly those of the reference tokenizer, except that text never becomes a control token: a literal `[SEP]` is
+//! The ids equal those of the reference tokenizer, except that text never becomes a control token: a literal `[SEP]` is
 //! three words.
 //!
-//! The reference is the Python package `tokenizers` with the model's own settings: drop controls, put spaces around
-//! Chinese characters, decompose (NFD) and drop accents, lower-case, split at white space and around punctuation, then
-//! longest match first (Devlin et al. 2018). It looks for `[SEP]` and its kin before all that; here, and in the golden
-//! ids, that step is left out.
+//! The reference is the Python package `tokenizers` with the model's own settings. It drops controls, puts spaces
+//! around Chinese characters, decomposes (NFD) and drops accents, lower-cases, and splits at white space and around
+//! punctuation. Then it applies longest match first (Devlin et al. 2018). Before all that it looks for `[SEP]` and the
+//! like; this step is left out here and in the golden ids.
 //!
 //! ```
 //! use bower_core::parts::embed::wordpiece::{WordPiece, pack_vocabulary};
@@ -25,23 +25,22 @@ use crate::error::{Error, Result};
 
 /// The section's first four bytes.
 const MAGIC: [u8; 4] = *b"BWPV";
-/// Raised when the layout below changes; another number is refused.
+/// Raised when the layout below changes; other numbers are refused.
 const FORMAT: u32 = 1;
 /// Magic, format, then eight `u32`: pieces, slots, longest, probes, unknown, first, last, bytes of all pieces; zeros.
 const HEADER_BYTES: usize = 64;
 /// A slot of the hash table: 4 bytes of hash, 4 bytes of id + 1 (0: empty).
 const SLOT_BYTES: usize = 8;
-/// The longest key in bytes that a vocabulary may hold (BERT's own: 18), so that scratch space is fixed.
+/// Longest key of a vocabulary in bytes (BERT's own: 18), so that scratch space is fixed.
 const LONGEST_KEY: usize = 128;
-/// Words of more characters are unknown (`max_input_chars_per_word` in the model's tokenizer.json).
+/// Longest word in characters; longer ones are unknown (`max_input_chars_per_word` in the model's tokenizer.json).
 const MAX_WORD_CHARS: usize = 100;
-/// Kept free of every other hash: the top bit says whether a piece continues a word.
+/// The top bit of a stored hash, which hashes do not use: whether a piece continues a word.
 const CONTINUES: u32 = 1 << 31;
 
-/// A vocabulary, borrowed from the bytes that [`pack_vocabulary`] made. Opening reads 64 bytes, so it can be opened for
-/// each text.
+/// A vocabulary, borrowed from the output of [`pack_vocabulary`]. Opening reads 64 bytes, so it can be opened for each text.
 ///
-/// Every access is checked against the section's end: damaged bytes give other ids, all below [`WordPiece::pieces`],
+/// Every access is checked against the section's end. Damaged bytes give other ids, all below [`WordPiece::pieces`],
 /// and never a panic.
 #[derive(Clone, Copy, Debug)]
 pub struct WordPiece<'a> {
@@ -59,9 +58,9 @@ pub struct WordPiece<'a> {
 /// Makes the section of a packed model file from a `vocab.txt` (UTF-8, one piece a line, the id is the line's number).
 ///
 /// Layout, all numbers little-endian `u32`, no alignment needed: a header of 64 bytes, an open-addressing hash table
-/// with at most half of its slots taken, the end of each piece's key, the keys (without `##`) one after the other.
-/// Control pieces (`[CLS]`, `[unused7]`, …) have an id and no key. Fails with [`Error::Model`] on text that is not such
-/// a vocabulary.
+/// with at most half of its slots taken, the end of each piece's key, the concatenated keys (without `##`). Control
+/// pieces (`[CLS]`, `[unused7]`, …) have an id and no key. Fails with [`Error::Model`] on text that is no such
+/// vocabulary.
 pub fn pack_vocabulary(vocab_txt: &[u8]) -> Result<Vec<u8>> {
     let text = std::str::from_utf8(vocab_txt).map_err(|cause| damaged(format!("is not UTF-8: {cause}")))?;
     let lines: Vec<&str> = text.lines().collect();
@@ -125,15 +124,15 @@ pub fn pack_vocabulary(vocab_txt: &[u8]) -> Result<Vec<u8>> {
 }
 
 impl<'a> WordPiece<'a> {
-    /// Opens a section; its length must be exactly what [`pack_vocabulary`] returned. Checks the header against the
-    /// length; fails with [`Error::Model`].
+    /// Opens a section, whose length must be exactly that of [`pack_vocabulary`]'s output. Checks the header against
+    /// the length; fails with [`Error::Model`].
     pub fn open(section: &'a [u8]) -> Result<Self> {
         let short = || damaged(format!("section of {} bytes is cut short", section.len()));
         let header = section.get(..HEADER_BYTES).ok_or_else(short)?;
         if header[..4] != MAGIC {
             return Err(damaged("section is something else"));
         }
-        // The header holds 16 numbers, so the default is never taken.
+        // The header has 16 numbers, so the default is never used.
         let number = |index: usize| read(header, index + 1).unwrap_or_default();
         if number(0) != FORMAT {
             return Err(damaged(format!("section has format {}, not {FORMAT}", number(0))));
@@ -175,17 +174,17 @@ impl<'a> WordPiece<'a> {
         })
     }
 
-    /// How many ids there are: every id is below it.
+    /// Returns the number of ids: every id is below it.
     pub fn pieces(&self) -> usize {
         self.ends.len() / 4
     }
 
-    /// The id of `[CLS]`, which the model wants before a text.
+    /// Returns the id of `[CLS]`, which the model expects before a text.
     pub fn first(&self) -> u32 {
         self.first
     }
 
-    /// The id of `[SEP]`, which the model wants after a text.
+    /// Returns the id of `[SEP]`, which the model expects after a text.
     pub fn last(&self) -> u32 {
         self.last
     }
@@ -212,9 +211,9 @@ impl<'a> WordPiece<'a> {
         self.finish(&mut word, ids);
     }
 
-    /// One character outside ASCII, in the reference's order: clean, set Chinese apart, decompose, drop, lower, split.
+    /// Processes one character outside ASCII, in the reference's order: clean, separate Chinese, decompose, drop, lower, split.
     ///
-    /// NFD also sorts neighbouring marks. That is left out: the marks that survive the drop (newer than the reference's
+    /// NFD also sorts adjacent marks, which is left out. The marks that are not dropped (newer than the reference's
     /// tables) are in no piece, so their word is unknown in any order.
     fn encode_char(&self, c: char, word: &mut Word, ids: &mut Vec<u32>) {
         if is_in(c, &unicode::DROPPED) {
@@ -249,7 +248,7 @@ impl<'a> WordPiece<'a> {
         }
     }
 
-    /// Ends a word: longest match first, or one `[UNK]` for all of it.
+    /// Ends a word: appends its pieces by longest match first, or one `[UNK]` for all of it.
     fn finish(&self, word: &mut Word, ids: &mut Vec<u32>) {
         if word.chars == 0 {
             return;
@@ -263,7 +262,7 @@ impl<'a> WordPiece<'a> {
         word.len = 0;
     }
 
-    /// Appends a word's pieces; `false` when some rest of it has none.
+    /// Appends a word's pieces; `false` if some rest of it has none.
     fn split(&self, word: &mut Word, ids: &mut Vec<u32>) -> bool {
         let Word { bytes, len, hashes, .. } = word;
         let mut rest = &bytes[..*len];
@@ -287,7 +286,7 @@ impl<'a> WordPiece<'a> {
         true
     }
 
-    /// The id of a key, if it is in the table.
+    /// Returns the id of a key, if it is in the table.
     fn find(&self, hash: u64, continues: u32, key: &[u8]) -> Option<u32> {
         let (tag, mut slot) = place(hash, continues);
         for _ in 0..self.probes {
@@ -301,7 +300,7 @@ impl<'a> WordPiece<'a> {
         None
     }
 
-    /// The bytes of a piece without `##`; none for an id that the table does not have.
+    /// Returns the bytes of a piece without `##`; `None` for an id that the table lacks.
     fn key(&self, id: u32) -> Option<&'a [u8]> {
         let id = id as usize;
         let start = if id == 0 { 0 } else { read(self.ends, id - 1)? };
@@ -309,11 +308,11 @@ impl<'a> WordPiece<'a> {
     }
 }
 
-/// A word being gathered, lower-case and without accents, and the hashes of its prefixes.
+/// A word being read, lower-case and without accents, and the hashes of its prefixes.
 struct Word {
     bytes: [u8; MAX_WORD_CHARS * 4],
     len: usize,
-    /// May pass the limit; bytes beyond it are not kept, since nobody reads them.
+    /// Number of characters. It may exceed the limit; bytes beyond it are not kept, because they are not needed.
     chars: usize,
     hashes: [u64; LONGEST_KEY],
 }
@@ -340,7 +339,7 @@ impl Word {
     }
 }
 
-/// What [`ASCII`] says of a byte that is not simply kept in lower case.
+/// Values in [`ASCII`] for bytes that are not simply lower-cased.
 struct Ascii;
 
 impl Ascii {
@@ -349,7 +348,7 @@ impl Ascii {
     const ALONE: u8 = 2;
 }
 
-/// For each ASCII byte one of [`Ascii`]'s, or the byte in lower case.
+/// For each ASCII byte one of [`Ascii`]'s values, or the byte in lower case.
 static ASCII: [u8; 128] = {
     let mut table = [Ascii::DROP; 128];
     let mut byte = 0_u8;
@@ -365,8 +364,8 @@ static ASCII: [u8; 128] = {
     table
 };
 
-/// The blocks that the reference sets apart. The last but two starts at U+2B920 there, not at U+2B820 as in the original
-/// BERT code: the 256 characters between stay together.
+/// Whether the reference treats a character as Chinese. Its last but two block starts at U+2B920, not at U+2B820 as in
+/// the original BERT code: the 256 characters between stay together.
 fn is_chinese(c: char) -> bool {
     matches!(u32::from(c),
         0x3400..=0x4DBF | 0x4E00..=0x9FFF | 0xF900..=0xFAFF | 0x20000..=0x2A6DF | 0x2A700..=0x2B81F
@@ -379,31 +378,31 @@ fn is_in(c: char, ranges: &[(u32, u32)]) -> bool {
     after > 0 && code <= ranges[after - 1].1
 }
 
-/// `[CLS]`, `[unused12]`: pieces that no text may name. Text cannot reach them anyway, since brackets are words.
+/// Whether a piece is a control piece: `[CLS]`, `[unused12]`. Text cannot produce them anyway, because brackets are words.
 fn is_control(piece: &str) -> bool {
     piece.len() > 2 && piece.starts_with('[') && piece.ends_with(']')
 }
 
-/// FNV-1a's 64-bit offset (Fowler, Noll & Vo), another one for pieces that continue a word.
+/// Returns FNV-1a's 64-bit offset (Fowler, Noll & Vo); another value for pieces that continue a word.
 fn seed(continues: u32) -> u64 {
     0xcbf2_9ce4_8422_2325 ^ u64::from(continues)
 }
 
-/// One step of FNV-1a.
+/// Does one step of FNV-1a.
 #[inline]
 fn mix(hash: u64, byte: u8) -> u64 {
     (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
 }
 
-/// A hash's tag (with the bit of [`CONTINUES`]) and its first slot, before the mask. FNV's last byte reaches only the
-/// bits above it, so the halves are folded and spread by one more multiplication (2^64 / golden ratio).
+/// Returns a hash's tag (with the bit of [`CONTINUES`]) and its first slot, before the mask. FNV's last byte affects
+/// only the bits above it, so the halves are folded and spread by one more multiplication (2^64 / golden ratio).
 #[inline]
 fn place(hash: u64, continues: u32) -> (u32, u32) {
     let spread = (hash ^ (hash >> 32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     (spread as u32 & !CONTINUES | continues, (spread >> 32) as u32)
 }
 
-/// The `index`-th little-endian number, if the bytes hold it.
+/// Returns the `index`-th little-endian number, if there are enough bytes.
 #[inline]
 fn read(bytes: &[u8], index: usize) -> Option<u32> {
     let start = index.checked_mul(4)?;

@@ -1,13 +1,14 @@
 //! Compaction: merges an index's fresh rows with its segments and writes the next generation.
-//! Nothing of the current one is touched until the next one's manifest is in place.
+//! The current generation is untouched until the next one's manifest is in place.
 //!
-//! Fresh rows become a segment. It is merged with every segment up to twice as large as what has been gathered so far
-//! (up to 4,096 rows always). So each segment is more than twice as large as the next smaller one, which leaves about
-//! log2(N / 4,096) of them (8 at a million); and what holds more than 4,096 grows by half whenever it is rewritten, so a
-//! row is written at most log1.5(N / 4,096) times more (14 at a million), beside the 4,096 rows (1.6 MB of vectors at 384
-//! dimensions) that any compaction may rewrite. Merging copies what segments keep of a row and makes anew what is derived from
-//! it, so a merged segment has the bytes that it would have, had it been made at once: quality does not decay, and the
-//! store is not asked for old rows.
+//! Fresh rows become a segment. It is merged with every segment up to twice as large as the rows gathered so far (up to
+//! 4,096 rows always). So each segment is more than twice as large as the next smaller one, and about log2(N / 4,096)
+//! segments remain (8 at a million). A segment of more than 4,096 rows grows by half whenever it is rewritten. So a row
+//! is rewritten at most log1.5(N / 4,096) times (14 at a million). In addition any compaction may rewrite up to 4,096
+//! rows (1.6 MB of vectors at 384 dimensions).
+//!
+//! Merging copies what segments store of a row and derives the rest again. So a merged segment has the same bytes as
+//! one written at once: quality does not decay, and old rows need not be read from the store.
 
 use std::path::{Path, PathBuf};
 
@@ -22,34 +23,34 @@ use crate::error::{Error, Result};
 use crate::files;
 use crate::item::{Coverage, RowId, RowSet, hex};
 
-/// Rows that a merge asks the operating system for at once.
+/// Number of rows that a merge prefetches at once.
 const AHEAD: usize = 4_096;
 
-/// The rows of a compaction: as the format takes them, in strictly ascending order.
+/// The rows of a compaction, in strictly ascending order.
 pub type FreshRows<'f, R> = dyn Iterator<Item = Result<(RowId, <R as SegmentFormat>::Fresh)>> + 'f;
 
-/// One compaction: the generation in `dir` without the rows in `gone`, with fresh ones.
+/// One compaction: writes the generation in `dir` without the rows in `gone` and with fresh ones.
 pub struct Compaction<'a, R: SegmentFormat> {
-    /// The index's folder; it is created where it is missing.
+    /// The index's folder; created if missing.
     pub dir: &'a Path,
-    /// The opened generation in it; `None` starts anew, whatever is there.
+    /// The opened generation in it; `None` starts from scratch, whatever is there.
     pub current: Option<&'a Generation<R>>,
-    /// What the next generation will hold.
+    /// The coverage of the next generation.
     pub next: Coverage,
-    /// What makes the rows.
+    /// The model that makes the rows.
     pub model: &'a str,
-    /// Which rows are not to be found any more. A fresh row wins over it.
+    /// Deleted rows. A fresh row takes precedence.
     pub gone: &'a RowSet,
-    /// No file keeps a row that is not to be found: whatever has one is written anew without it.
+    /// Rewrites every segment that contains deleted rows, so that no file keeps one.
     pub purge: bool,
 }
 
 impl<R: SegmentFormat> Compaction<'_, R> {
-    /// Writes the next generation. A fresh row replaces an older copy of itself. The caller holds the lock that keeps
-    /// other compacts of this folder out; questions may be answered meanwhile, also from `current`.
+    /// Writes the next generation. A fresh row replaces an older copy of itself. The caller holds the lock against
+    /// other compactions of this folder. Questions may be answered meanwhile, also from `current`.
     ///
-    /// When it fails, at whatever step, the current generation is untouched and stays valid. Fails with
-    /// [`Error::Invalid`] for a wrong order or a `current` of another model, as `fresh` and the format do, or because of the
+    /// If it fails at any step, the current generation is untouched and stays valid. Fails with [`Error::Invalid`] for
+    /// a wrong order or a `current` of another model, with the errors of `fresh` and the format, or because of the
     /// disk.
     pub fn run(self, format: &R, disk: &mut Disk, fresh: &mut FreshRows<'_, R>) -> Result<()> {
         let dir = self.dir;
@@ -57,8 +58,9 @@ impl<R: SegmentFormat> Compaction<'_, R> {
         let first = first_free(dir)?;
         let compacted = self.write(format, first, disk, fresh);
         if compacted.is_err() {
-            // What was written so far would be removed by the next compaction; a full disk should not wait for that. Older files
-            // stay: if the manifest was renamed but the folder not synced, the old manifest may yet come back.
+            // Removes the files written so far. The next compaction would do it, but a full disk should not wait for
+            // that. Older files stay: if the manifest was renamed but the folder not synced, the old manifest may come
+            // back.
             if let Ok(generation) = Manifest::load(dir, R::FORMAT) {
                 remove_leftovers(dir, generation.as_ref(), first, disk);
             }
@@ -66,7 +68,7 @@ impl<R: SegmentFormat> Compaction<'_, R> {
         compacted
     }
 
-    /// Writes files with numbers from `first` on, then the manifest, and removes what it does not name.
+    /// Writes files with numbers from `first` on, then the manifest, and removes files that it does not name.
     fn write(self, format: &R, first: u64, disk: &mut Disk, fresh: &mut FreshRows<'_, R>) -> Result<()> {
         if let Some(current) = self.current
             && (current.model() != self.model || current.dimension() != format.dimension())
@@ -88,7 +90,7 @@ impl<R: SegmentFormat> Compaction<'_, R> {
         let views: Vec<_> = segments.iter().map(Segment::view).collect();
         let fates = fates(&views, self.gone, &fresh_rows, self.purge);
         for ((segment, entry), fate) in segments.iter().zip(entries).zip(&fates) {
-            // What is copied must be what was written; of the rest only the ids were read.
+            // Everything that is copied must be verified; of other segments only the ids were read.
             if fate.merged {
                 segment.check_all(entry)?;
             }
@@ -165,7 +167,7 @@ fn write_fresh<R: SegmentFormat>(
     Ok(())
 }
 
-/// The fresh rows and the live rows of the merged segments, ascending; each as its segment keeps it.
+/// The fresh rows and the live rows of the merged segments, ascending, each in its segment's form.
 struct Merge<'a, R: SegmentFormat> {
     /// The file that they are written to.
     path: PathBuf,
@@ -176,10 +178,10 @@ struct Merge<'a, R: SegmentFormat> {
 /// One sorted input of a merge.
 struct Source<'a, R: SegmentFormat> {
     body: Body<'a, R>,
-    /// What becomes of an old segment; `None` for the fresh rows.
+    /// The action for an old segment; `None` for the fresh rows.
     fate: Option<&'a SegmentAction>,
     at: usize,
-    /// Up to here the operating system was asked to read.
+    /// The position up to which rows were prefetched.
     asked: usize,
 }
 
@@ -217,7 +219,7 @@ impl<'a, R: SegmentFormat> Iterator for Merge<'a, R> {
 }
 
 impl<R: SegmentFormat> Source<'_, R> {
-    /// Steps over dead rows and gives the next row's id.
+    /// Skips dead rows and returns the next row's id.
     fn peek(&mut self) -> Option<u32> {
         if let Some(fate) = self.fate {
             while self.at < self.body.ids.len() && fate.is_dead(self.at) {

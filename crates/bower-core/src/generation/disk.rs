@@ -1,5 +1,5 @@
 //! The few file operations by which a compaction changes an index's folder.
-//! In tests each step can be the last one before the power goes.
+//! In tests each step can be the last one before a power failure.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -10,12 +10,12 @@ use crate::files;
 /// Writes for one compaction.
 #[derive(Debug, Default)]
 pub struct Disk {
-    /// Steps left before everything fails; `None` is a disk that works.
+    /// Steps until everything fails; `None` is a working disk.
     pub steps_left: Option<usize>,
 }
 
 impl Disk {
-    /// Creates a new file; what an earlier, killed compaction left under that name is unlinked first.
+    /// Creates a new file, after unlinking one that an earlier, killed compaction left under that name.
     pub fn create(&mut self, path: &Path) -> io::Result<File> {
         self.step()?;
         match std::fs::remove_file(path) {
@@ -25,7 +25,7 @@ impl Disk {
         files::create_new(path)
     }
 
-    /// Writes all bytes. A step that fails leaves half of them behind, as a real crash may.
+    /// Writes all bytes. A failing step leaves half of them behind, as a real crash may.
     pub fn write(&mut self, file: &mut File, bytes: &[u8]) -> io::Result<()> {
         if let Err(error) = self.step() {
             file.write_all(&bytes[..bytes.len() / 2])?;
@@ -40,7 +40,7 @@ impl Disk {
         file.sync_all()
     }
 
-    /// Puts a file in another's place.
+    /// Renames a file over another.
     pub fn rename(&mut self, from: &Path, to: &Path) -> io::Result<()> {
         self.step()?;
         std::fs::rename(from, to)

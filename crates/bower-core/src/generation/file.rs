@@ -1,5 +1,5 @@
 //! Writes and maps one immutable file of a generation, with its checksums.
-//! It is written in sections that start at multiples of 64 bytes, and summed on the way.
+//! It is written in sections that start at multiples of 64 bytes, and summed while it is written.
 
 use std::fs::File;
 use std::io;
@@ -14,10 +14,10 @@ use crate::checksum::{BlockSums, Summing};
 use crate::error::{Error, Result};
 use crate::item::hex;
 
-/// Bytes gathered before they are written.
+/// Bytes that are buffered before a write.
 const BUFFER: usize = 1 << 20;
 
-/// A file being written from its start to its end.
+/// A file being written from start to end.
 pub struct SegmentFile<'a> {
     disk: &'a mut Disk,
     path: PathBuf,
@@ -36,12 +36,12 @@ impl<'a> SegmentFile<'a> {
         Ok(Self { disk, path, file, buffer, written: 0, sum, blocks })
     }
 
-    /// The file being written.
+    /// Returns the file's path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// How many bytes were put.
+    /// Returns the number of bytes written so far.
     pub fn len(&self) -> usize {
         self.written as usize + self.buffer.len()
     }
@@ -52,13 +52,13 @@ impl<'a> SegmentFile<'a> {
         if self.buffer.len() >= BUFFER { self.flush() } else { Ok(()) }
     }
 
-    /// Adds zeros up to where a section may start.
+    /// Adds zeros up to the next possible start of a section.
     pub fn pad(&mut self) -> Result<()> {
         let at = self.len();
         self.put(&[0; 64][..at.next_multiple_of(64) - at])
     }
 
-    /// Makes sure that what was put is in the file.
+    /// Writes the buffered bytes to the file.
     pub fn flush(&mut self) -> Result<()> {
         if self.buffer.is_empty() {
             return Ok(());
@@ -72,19 +72,19 @@ impl<'a> SegmentFile<'a> {
         Ok(())
     }
 
-    /// The file from its start, with all that was put so far.
+    /// Opens the file from its start, with all bytes written so far.
     pub fn reopen(&mut self) -> Result<File> {
         self.flush()?;
         File::open(&self.path).map_err(|error| Error::io("open", &self.path, error))
     }
 
-    /// All that was put so far, to be read in any order.
+    /// Maps all bytes written so far.
     pub fn map(&mut self) -> Result<Mapped> {
         self.flush()?;
         Mapped::open(&self.path).map_err(|error| Error::index_file("map", &self.path, error))
     }
 
-    /// Makes the file and its checksums durable; the manifest's entry for it. `len` is what it must have become.
+    /// Makes the file and its checksums durable and returns the manifest's entry. `len` is the expected length.
     pub fn finish(mut self, number: u64, rows: u32, len: usize) -> Result<SegmentEntry> {
         self.flush()?;
         assert_eq!(self.written, len as u64, "the sections are as long as the layout says");

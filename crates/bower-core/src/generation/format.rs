@@ -1,8 +1,8 @@
 //! Describes the rows of each kind of segment index by a trait, and writes their segments by it.
-//! With it opening, verifying and compacting are written once. A position is a place in the order of ids.
+//! So opening, verifying and compacting are implemented once. A position is an index in the order of ids.
 //!
-//! A row is some bytes and one number of fixed size beside them; a segment is the bytes of its rows, their numbers, their
-//! ids, and whatever else the format wants to know of them (`segment.rs` has the layout).
+//! A row has some bytes and one number of fixed size. A segment contains the bytes of its rows, their numbers, their
+//! ids, and what the format adds (`segment.rs` has the layout).
 
 use std::fmt::Debug;
 use std::ops::Range;
@@ -16,45 +16,49 @@ pub(super) const FOOTER: usize = 64;
 
 /// Describes the rows of one kind of segment index.
 ///
-/// Positions ascend by id, since rows are looked up by id. Where the bytes of a position stand is what [`SegmentFormat::span`] says.
-/// All that [`SegmentFormat::finish`] derives from the rows may stand in any order, as that of clusters, if it says which positions
-/// it is of. The bytes themselves stand as they were pushed: by id, as one loop over a merge in `compact.rs` gives them.
+/// Positions ascend by id, because rows are looked up by id. [`SegmentFormat::span`] returns where a position's bytes
+/// are. The bytes are in the order in which they were pushed: by id, as the merge in `compact.rs` emits them. What
+/// [`SegmentFormat::finish`] derives from the rows may be in any order, such as that of clusters, if it records the
+/// positions.
 pub trait SegmentFormat: Debug + Sized {
-    /// The number of its format: manifest, segments and how their numbers are made. Any change needs a new one.
+    /// The version of its format: manifest, segments and how their numbers are made. Any change needs a new one.
     const FORMAT: u32;
-    /// What the footer of its segments starts with.
+    /// The first bytes of its segments' footer.
     const MAGIC: [u8; 8];
-    /// What messages call its index.
+    /// The name of its index in messages.
     const INDEX: &'static str;
-    /// What messages call its rows.
+    /// The name of its rows in messages.
     const ROWS: &'static str;
-    /// What messages call one of its rows, before "of row 7".
+    /// The name of one row in messages, before "of row 7".
     const ROW: &'static str;
 
-    /// A row as whoever compacts gives it.
+    /// A row as a compaction receives it.
     type Fresh;
-    /// What a segment keeps of a row beside its bytes.
+    /// The number that a segment stores for a row beside its bytes.
     type Number: bytemuck::Pod + Debug;
 
-    /// The format of an index of this dimension, or why there can be none.
+    /// Returns the format of an index of this dimension, or why there can be none.
     fn of(dimension: usize) -> Result<Self, String>;
 
-    /// The dimension that manifests name: numbers of a vector, or of a token.
+    /// Returns the dimension in manifests: numbers of a vector or of a token.
     fn dimension(&self) -> usize;
 
-    /// The sections of a segment of so many rows and this [`SegmentFormat::size`], which any number is where the file is damaged.
+    /// Returns the sections of a segment with this many rows and this [`SegmentFormat::size`]. If the file is damaged,
+    /// `size` can be any number.
     fn layout(&self, rows: u32, size: u32) -> SectionOffsets;
 
-    /// The second number in the footer of a segment with these rows, from which and from their count its length follows.
+    /// Returns the second number in the footer of a segment with these rows. The segment's length follows from it and
+    /// their count.
     fn size(numbers: &[Self::Number]) -> u32;
 
-    /// Where the bytes of the rows at some positions, at least one, stand among `bytes`. Anywhere if the file is damaged.
+    /// Returns where the bytes of the rows at some positions, at least one, are among `bytes`. Any range if the file is
+    /// damaged.
     fn span(numbers: &[Self::Number], bytes: usize, positions: Range<usize>) -> Range<usize>;
 
     /// Checks a fresh row and pushes it to a draft.
     fn write(&self, row: RowId, fresh: &Self::Fresh, draft: &mut SegmentWriter<'_, Self>) -> Result<()>;
 
-    /// Pushes a row that a segment or an unfinished draft keeps as `number` and `bytes` to another draft.
+    /// Pushes a row that a segment or an unfinished draft stores as `number` and `bytes` to another draft.
     fn copy(
         &self,
         row: RowId,
@@ -63,23 +67,23 @@ pub trait SegmentFormat: Debug + Sized {
         draft: &mut SegmentWriter<'_, Self>,
     ) -> Result<()>;
 
-    /// Puts what stands between ids and footer; the draft has all its rows.
+    /// Writes what the format adds between ids and footer; the draft has all its rows.
     fn finish(&self, _draft: &mut SegmentWriter<'_, Self>) -> Result<()> {
         Ok(())
     }
 
-    /// What is wrong with the numbers of a segment of this [`SegmentFormat::size`]; part of verifying.
+    /// Returns what is wrong with the numbers of a segment of this [`SegmentFormat::size`]; part of verifying.
     fn check(_numbers: &[Self::Number], _size: u32) -> Result<(), &'static str> {
         Ok(())
     }
 
-    /// [`Error::Invalid`] for a fresh row.
+    /// Returns an [`Error::Invalid`] for a fresh row.
     fn refused(row: RowId, reason: impl Into<String>) -> Error {
         Error::invalid(format!("{} of row {}", Self::ROW, row.0), reason)
     }
 }
 
-/// Where each section starts.
+/// The start of each section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SectionOffsets {
     pub(super) rows: usize,
@@ -95,8 +99,8 @@ pub struct SectionOffsets {
 }
 
 impl SectionOffsets {
-    /// A segment of so many rows with so many bytes, so many more behind the ids, and two numbers for the footer, of which
-    /// the second is its [`SegmentFormat::size`].
+    /// Returns the sections of a segment with `rows` rows, `bytes` bytes of them, `more` bytes after the ids, and two
+    /// numbers for the footer. The second of these is its [`SegmentFormat::size`].
     pub fn new<R: SegmentFormat>(rows: u32, bytes: usize, more: usize, in_footer: [u32; 2]) -> Self {
         let rows = rows as usize;
         let numbers = bytes.next_multiple_of(64);
@@ -106,7 +110,7 @@ impl SectionOffsets {
         Self { rows, bytes, numbers, ids, more: after, footer, in_footer, is_sparse: false }
     }
 
-    /// Of the rows' bytes only some are read: reading ahead of them would bring in many times what is needed.
+    /// Marks the rows' bytes as sparsely read: read-ahead would load many times what is needed.
     pub fn sparse(self) -> Self {
         Self { is_sparse: true, ..self }
     }
@@ -127,7 +131,7 @@ impl SectionOffsets {
 
 /// A segment being written, one row after another.
 pub struct SegmentWriter<'d, R: SegmentFormat> {
-    /// The file, which has the rows' bytes so far.
+    /// The file, which contains the rows' bytes so far.
     pub file: SegmentFile<'d>,
     /// The number of each row so far.
     pub numbers: Vec<R::Number>,
@@ -136,7 +140,7 @@ pub struct SegmentWriter<'d, R: SegmentFormat> {
 }
 
 impl<'d, R: SegmentFormat> SegmentWriter<'d, R> {
-    /// Starts a file.
+    /// Creates a file.
     pub fn create(disk: &'d mut Disk, path: PathBuf) -> Result<Self> {
         Ok(Self { file: SegmentFile::create(disk, path)?, numbers: Vec::new(), ids: Vec::new() })
     }

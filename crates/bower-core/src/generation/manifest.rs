@@ -1,7 +1,7 @@
 //! Reads and writes the manifest, which names the files of a generation and their checksums.
 //! It is renamed into place after everything that it names is durable.
 //!
-//! Two lines: JSON, and the SHA-256 of that JSON. Every number is checked before it is used.
+//! It has two lines: JSON, and the SHA-256 of that JSON. Every number is checked before it is used.
 
 use std::path::{Path, PathBuf};
 
@@ -12,21 +12,21 @@ use super::{corrupt, disk::Disk};
 use crate::error::{Error, Result};
 use crate::item::{Coverage, hex};
 
-/// The manifest's file: renamed into place last, so another look of it is another generation.
+/// The manifest's file name. It is renamed into place last, so changed file metadata means another generation.
 pub const NAME: &str = "manifest";
 const ASIDE: &str = "manifest.new";
 
-/// What a generation consists of.
+/// The contents of a generation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Manifest {
-    /// The format's number: manifest, segments and how their numbers are made.
+    /// The format's version: manifest, segments and how their numbers are made.
     pub format: u32,
-    /// The model that made what is indexed.
+    /// The model that made the rows.
     pub model: String,
-    /// Numbers of a vector, or of a token.
+    /// Numbers of a vector or of a token.
     pub dimension: usize,
-    /// What of the store the generation holds.
+    /// The coverage of the generation.
     pub coverage: Coverage,
     /// The immutable files.
     pub segments: Vec<SegmentEntry>,
@@ -36,15 +36,15 @@ pub struct Manifest {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SegmentEntry {
-    /// The number in its file's name.
+    /// The number in its file name.
     pub number: u64,
-    /// Rows in the file, dead ones included; at least 1.
+    /// Number of rows in the file, dead ones included; at least 1.
     pub rows: u32,
     /// Length of the file.
     pub bytes: u64,
     /// Checksum of the whole file, in hex.
     pub sha256: String,
-    /// Which of its rows are not to be found any more.
+    /// Its dead rows, which are not found any more.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dead: Option<Dead>,
 }
@@ -53,51 +53,51 @@ pub struct SegmentEntry {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Dead {
-    /// The number in its file's name.
+    /// The number in its file name.
     pub number: u64,
-    /// Bits set; at least 1 and fewer than the segment's rows.
+    /// Number of set bits; at least 1 and fewer than the segment's rows.
     pub count: u32,
     /// Checksum of the file, in hex.
     pub sha256: String,
 }
 
-/// What every format's manifest has.
+/// The field that every format's manifest has.
 #[derive(Deserialize)]
 struct Number {
     format: u32,
 }
 
 impl SegmentEntry {
-    /// The segment's file.
+    /// Returns the segment's file.
     pub fn path(&self, dir: &Path) -> PathBuf {
         segment_path(dir, self.number)
     }
 }
 
 impl Dead {
-    /// The bitmap's file.
+    /// Returns the bitmap's file.
     pub fn path(&self, dir: &Path) -> PathBuf {
         dead_path(dir, self.number)
     }
 }
 
-/// The file of a segment of this number.
+/// Returns the file of a segment of this number.
 pub fn segment_path(dir: &Path, number: u64) -> PathBuf {
     dir.join(format!("{number:016x}.segment"))
 }
 
-/// The file of a bitmap of this number.
+/// Returns the file of a bitmap of this number.
 pub fn dead_path(dir: &Path, number: u64) -> PathBuf {
     dir.join(format!("{number:016x}.dead"))
 }
 
-/// The file with the checksums of the blocks of a segment of this number. No manifest names it: where it is missing or damaged, or
-/// an older version wrote the segment, the next compaction makes it anew.
+/// Returns the file with the block checksums of a segment of this number. No manifest names it. If it is missing,
+/// damaged, or an older version wrote the segment, the next compaction creates it.
 pub fn sums_path(dir: &Path, number: u64) -> PathBuf {
     dir.join(format!("{number:016x}.sums"))
 }
 
-/// The number in the name of a segment's, bitmap's or checksums' file; `None` for any other file.
+/// Returns the number in the name of a segment's, bitmap's or checksums' file; `None` for any other file.
 pub fn number_of(name: &str) -> Option<u64> {
     let (number, kind) = name.split_once('.')?;
     let ours = number.len() == 16 && matches!(kind, "segment" | "dead" | "sums");
@@ -105,7 +105,7 @@ pub fn number_of(name: &str) -> Option<u64> {
 }
 
 impl Manifest {
-    /// Reads and checks the manifest of this format in a folder; `None` where there is none.
+    /// Reads and checks the manifest of this format in a folder; `None` if there is none.
     pub fn load(dir: &Path, format: u32) -> Result<Option<Self>> {
         let path = dir.join(NAME);
         match std::fs::read(&path) {
@@ -115,13 +115,13 @@ impl Manifest {
         }
     }
 
-    /// How many files belong to it beside the manifest.
+    /// Returns the number of files that belong to it beside the manifest.
     #[cfg(any(test, feature = "fuzzing"))]
     pub fn files(&self) -> usize {
         self.segments.iter().map(|entry| 2 + usize::from(entry.dead.is_some())).sum()
     }
 
-    /// Writes it aside and renames it into place: from then on it is the generation.
+    /// Writes the manifest to a temporary file and renames it into place, which makes it the current generation.
     pub fn store(&self, dir: &Path, disk: &mut Disk) -> Result<()> {
         let (aside, path) = (dir.join(ASIDE), dir.join(NAME));
         let written = disk.create(&aside).and_then(|mut file| {
@@ -152,7 +152,7 @@ impl Manifest {
         if sum.trim_end() != hex(&Sha256::digest(json.as_bytes())) {
             return Err("the manifest does not match its checksum".into());
         }
-        // The number before the rest: another format may have other fields.
+        // The version is read first, because another format may have other fields.
         let number: Number = serde_json::from_str(json).map_err(|error| format!("the manifest: {error}"))?;
         if number.format != format {
             return Err(format!("format {} instead of {format}", number.format));
@@ -179,7 +179,7 @@ impl Manifest {
     }
 }
 
-/// A number above that of every file in the folder, so that no file of any generation is written over.
+/// Returns a number above that of every file in the folder, so that no file of any generation is overwritten.
 pub fn first_free(dir: &Path) -> Result<u64> {
     let entries = std::fs::read_dir(dir).map_err(|error| Error::io("list", dir, error))?;
     let mut free = 0;
@@ -192,8 +192,8 @@ pub fn first_free(dir: &Path) -> Result<u64> {
     Ok(free)
 }
 
-/// Removes our files, from this number on, that the generation does not name. One that cannot be removed now is left to
-/// the next compaction.
+/// Removes our files, from this number on, that the generation does not name. Files that cannot be removed now are left
+/// to the next compaction.
 pub fn remove_leftovers(dir: &Path, generation: Option<&Manifest>, from: u64, disk: &mut Disk) {
     let Ok(entries) = std::fs::read_dir(dir) else { return };
     for entry in entries.flatten() {
@@ -216,7 +216,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
-        /// Whatever bytes a manifest holds, it is read or refused.
+        /// Any bytes of a manifest are read or refused.
         #[test]
         fn any_manifest_is_read_or_refused(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
             let _ = Manifest::parse(&bytes, 1);
@@ -224,7 +224,7 @@ mod tests {
             let _ = Manifest::parse(&[&bytes[..], b"\n", sum.as_bytes()].concat(), 1);
         }
 
-        /// One changed byte in a manifest is always noticed.
+        /// Any changed byte in a manifest is noticed.
         #[test]
         fn a_changed_byte_is_noticed(at in any::<prop::sample::Index>(), flip in 1u8..) {
             let coverage = Coverage { store: "s".into(), change: crate::item::Change(1), mark: 2 };

@@ -1,14 +1,16 @@
 //! Index generations of immutable segments: manifest, opening, verification and compaction.
-//! The vector index and the token index share this; it knows rows, not what they hold.
+//! The vector index and the token index share this module, which does not depend on the contents of rows.
 //!
-//! A [`SegmentFormat`] says what its rows are. A [`Generation`] of it is a manifest and the segments that it names, opened. A
-//! [`Compaction`] writes the next one beside it: new files under numbers that no file in the folder has, each synced, then the
-//! folder, then the manifest renamed into place, then the folder again; last it removes what the manifest does not name.
+//! A [`SegmentFormat`] describes the rows. A [`Generation`] is an opened manifest with its segments. A [`Compaction`]
+//! writes the next one beside it. It writes new files under numbers that no file in the folder has, and syncs each.
+//! Then it syncs the folder, renames the manifest into place, and syncs the folder again. Last it removes files that
+//! the manifest does not name.
 //!
-//! A reader keeps the generation that it has opened while compactions go on: an unlinked file stays whole as long as it is
-//! mapped (its blocks are freed with the last map, so a process that never opens anew holds old generations on the
-//! disk). Where the system refuses to remove a mapped file, as Windows does, it is left over and goes with a later compact.
-//! A compaction may remove files between a reader's look at the manifest and its opening them: it then looks at the manifest again.
+//! A reader keeps the generation that it has opened during compactions: an unlinked file stays complete while it is
+//! mapped. (Its blocks are freed with the last map, so a process that never reopens holds old generations on the disk.)
+//! Where the system refuses to remove a mapped file, as Windows does, a later compaction removes it. A compaction may
+//! remove files between a reader's read of the manifest and its opening of them. The reader then reads the manifest
+//! again.
 
 mod compact;
 mod disk;
@@ -36,7 +38,7 @@ use std::path::Path;
 
 use crate::error::Error;
 
-/// [`Error::Corrupt`]: delete the index's folder and compact again.
+/// Returns an [`Error::Corrupt`]; its remedy is to delete the index's folder and compact again.
 pub fn corrupt(path: &Path, reason: impl Into<String>) -> Error {
     Error::Corrupt { at: path.into(), reason: reason.into() }
 }

@@ -1,5 +1,5 @@
 //! An opened generation of a segment index, mapped and immutable.
-//! It stays whole while it is open, whatever later compactions remove.
+//! It stays complete while it is open, whatever later compactions remove.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use super::{Disk, Manifest, Segment, SegmentEntry, SegmentFormat, corrupt};
 use crate::error::{Error, Result};
 use crate::item::{Coverage, RowSet};
 
-/// An opened generation: mapped, immutable. It stays whole while it is open, whatever later compactions remove.
+/// An opened generation: mapped, immutable. It stays complete while it is open, whatever later compactions remove.
 #[derive(Debug)]
 pub struct Generation<R: SegmentFormat> {
     pub(crate) dir: PathBuf,
@@ -18,16 +18,16 @@ pub struct Generation<R: SegmentFormat> {
 }
 
 impl<R: SegmentFormat> Generation<R> {
-    /// Opens the generation in an index's folder; `None` where there is none.
+    /// Opens the generation in an index's folder; `None` if there is none.
     ///
-    /// Checks the manifest, each file's length and footer and the dead rows, and touches no more pages than that. Whatever does not
-    /// fit together is [`Error::Corrupt`](crate::Error::Corrupt): delete the folder and compact again.
+    /// Checks the manifest, each file's length and footer and the dead rows, and reads no other pages. Any
+    /// inconsistency is [`Error::Corrupt`](crate::Error::Corrupt): delete the folder and compact again.
     pub fn open(dir: &Path) -> Result<Option<Self>> {
         Manifest::load(dir, R::FORMAT)?.map_or(Ok(None), |manifest| Self::open_from(dir, manifest))
     }
 
-    /// Opens what a manifest names. A compaction may have replaced it after it was read and removed files of it: then the newer
-    /// one counts.
+    /// Opens the files that a manifest names. If a compaction replaced the manifest after it was read and removed files
+    /// of it, the newer one is opened.
     pub(super) fn open_from(dir: &Path, mut manifest: Manifest) -> Result<Option<Self>> {
         loop {
             match Self::map(dir, &manifest) {
@@ -50,27 +50,27 @@ impl<R: SegmentFormat> Generation<R> {
         Ok((segments, format))
     }
 
-    /// What the index holds.
+    /// Returns the coverage of the index.
     pub fn coverage(&self) -> &Coverage {
         &self.manifest.coverage
     }
 
-    /// The model, or scheme with its model, that made what is indexed.
+    /// Returns the model, or the scheme with its model, that made the rows.
     pub fn model(&self) -> &str {
         &self.manifest.model
     }
 
-    /// Numbers of a vector, or of a token.
+    /// Returns the dimension: numbers of a vector or of a token.
     pub fn dimension(&self) -> usize {
         self.manifest.dimension
     }
 
-    /// How many rows can be found.
+    /// Returns the number of rows that can be found.
     pub fn len(&self) -> usize {
         self.segments.iter().map(Segment::live).sum()
     }
 
-    /// How many of some rows can be found.
+    /// Returns the number of the given rows that can be found.
     pub fn count(&self, rows: &RowSet) -> usize {
         let in_segment = |segment: &Segment<R>| {
             let (view, mut from, mut count) = (segment.view(), 0, 0);
@@ -88,29 +88,29 @@ impl<R: SegmentFormat> Generation<R> {
         self.segments.iter().map(in_segment).sum()
     }
 
-    /// Whether none can.
+    /// Whether no row can be found.
     #[cfg(feature = "parts")]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Whether its files keep rows that are not to be found any more.
+    /// Whether its files contain dead rows.
     pub fn keeps_dead(&self) -> bool {
         self.manifest.segments.iter().any(|entry| entry.dead.is_some())
     }
 
-    /// Removes files of the folder that no generation names: those of a compaction that was killed. The caller holds the lock that
-    /// keeps compacts of this folder out.
+    /// Removes files of the folder that no generation names, left by a killed compaction. The caller holds the lock
+    /// against compactions of this folder.
     pub fn clear_leftovers(&self) {
         remove_leftovers(&self.dir, Some(&self.manifest), 0, &mut Disk::default());
     }
 
-    /// Whether every segment has checksums of its blocks: what an older version wrote gets them by the next compaction.
+    /// Whether every segment has block checksums. An index of an older version gets them from the next compaction.
     pub fn has_sums(&self) -> bool {
         self.segments.iter().all(Segment::has_sums)
     }
 
-    /// Its files.
+    /// Returns its files.
     pub fn paths(&self) -> Vec<PathBuf> {
         let files = |entry: &SegmentEntry| {
             let dead = entry.dead.as_ref().map(|dead| dead.path(&self.dir));
@@ -119,18 +119,18 @@ impl<R: SegmentFormat> Generation<R> {
         self.manifest.segments.iter().flat_map(files).collect()
     }
 
-    /// What was found damaged while it was read: what was made of it is not to be trusted.
+    /// Returns the damage found while reading. Results read from a damaged index must not be used.
     pub fn damage(&self) -> Option<Error> {
         self.segments.iter().find_map(Segment::damage)
     }
 
-    /// How many segments it has: at most about the binary logarithm of its rows over 4,096.
+    /// Returns the number of segments: at most about the binary logarithm of its rows over 4,096.
     #[cfg(feature = "parts")]
     pub fn segments(&self) -> usize {
         self.segments.len()
     }
 
-    /// Reads everything and compares it with its checksums and counts. Proportional to the size of the index.
+    /// Reads everything and verifies checksums and counts. The time is proportional to the size of the index.
     pub fn verify(&self) -> Result<()> {
         let mut pairs = self.manifest.segments.iter().zip(&self.segments);
         pairs.try_for_each(|(entry, segment)| segment.verify(entry))

@@ -3,29 +3,29 @@
 
 use crate::item::{RowId, RowSet};
 
-/// Segments below this many rows are merged whenever something is written: 1.6 MB of vectors at 384 dimensions.
+/// Smaller segments are merged by every compaction: 1.6 MB of vectors at 384 dimensions.
 const SMALL: usize = 4_096;
 
-/// A segment of which more than one row in this many is dead is written anew.
+/// A segment is rewritten if more than one row in this many is dead.
 const DEAD_SHARE: usize = 4;
 
-/// A segment's row ids and which of them are not to be found any more.
+/// A segment's row ids, with the dead ones marked.
 #[derive(Clone, Copy, Debug)]
 pub struct Rows<'a> {
-    /// Ascending.
+    /// Row ids, ascending.
     pub ids: &'a [u32],
-    /// A bit a position; `None` where all can be found.
+    /// One bit per position; `None` if no row is dead.
     pub dead: Option<&'a [u8]>,
 }
 
-/// What becomes of one current segment.
+/// A compaction's action for one current segment.
 #[derive(Debug)]
 pub struct SegmentAction {
-    /// Its dead rows after this compaction, a bit a position.
+    /// Its dead rows after this compaction, one bit per position.
     pub dead: Vec<u8>,
-    /// Bits set.
+    /// Number of set bits.
     pub dead_count: usize,
-    /// Its live rows go into the new segment.
+    /// Whether its live rows go into the new segment.
     pub merged: bool,
 }
 
@@ -38,21 +38,21 @@ impl SegmentAction {
 }
 
 impl Rows<'_> {
-    /// Whether the row at a position is not to be found any more.
+    /// Whether the row at a position is dead.
     #[inline]
     pub fn is_dead(&self, position: usize) -> bool {
         self.dead.is_some_and(|dead| dead[position / 8] >> (position % 8) & 1 == 1)
     }
 
-    /// Where a row stands at or after position `from`; where it would stand as the error. Rows are asked for in ascending
-    /// order, so that with few gaps between them each is found at once.
+    /// Returns a row's position at or after `from`, or the position to insert it as the error. Rows are looked up in
+    /// ascending order, so without many gaps each is found at once.
     pub fn find(&self, row: RowId, from: usize) -> Result<usize, usize> {
         let ids = self.ids;
         let Some(start) = ids.get(from) else { return Err(ids.len()) };
         if row.0 <= *start {
             return if row.0 == *start { Ok(from) } else { Err(from) };
         }
-        // Ids ascend strictly: a row stands at most as many places on as it is larger.
+        // Ids ascend strictly, so the position grows at most by the difference of the ids.
         let reach = (from + (row.0 - start) as usize).min(ids.len() - 1);
         match ids[reach].cmp(&row.0) {
             std::cmp::Ordering::Equal => Ok(reach),
@@ -70,8 +70,9 @@ impl Rows<'_> {
 
 /// Decides which segments are merged with the fresh rows, and which of each segment's rows are dead.
 ///
-/// Merged is every segment up to twice as large as what has been gathered so far (up to 4,096 rows always), and one with
-/// many dead rows: `compact.rs` says what that costs. `purge` leaves no dead row in any file: who forgets pays for that.
+/// It merges every segment up to twice as large as the rows gathered so far (up to 4,096 rows always), and segments
+/// with many dead rows. `compact.rs` describes the cost. `purge` leaves no dead row in any file, at the cost of
+/// rewriting.
 pub fn fates(segments: &[Rows<'_>], gone: &RowSet, fresh: &RowSet, purge: bool) -> Vec<SegmentAction> {
     let mut fates: Vec<SegmentAction> = segments
         .iter()

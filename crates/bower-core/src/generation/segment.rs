@@ -2,8 +2,8 @@
 //! Every section starts at a multiple of 64 bytes and is little-endian.
 //!
 //! ```text
-//! bytes    what the format keeps of its rows
-//! numbers  one a row, of the format's type
+//! bytes    the rows' bytes in the format's form
+//! numbers  one per row, of the format's type
 //! ids      rows x u32          ascending
 //! more     what the format adds
 //! footer   64 bytes            magic, format, two numbers of the format
@@ -29,14 +29,14 @@ use crate::item::hex;
 #[cfg(target_endian = "big")]
 compile_error!("segments are little-endian and used in place");
 
-/// An opened segment. What is read of it is compared with its checksums when it is first read: what differs is given as it is, and
-/// [`Segment::damage`] says so. Whoever read anything asks that before he trusts what he made of it.
+/// An opened segment. Blocks are verified when they are first read. Damaged bytes are returned unchanged, and
+/// [`Segment::damage`] reports them. Every reader must check it before using results.
 #[derive(Debug)]
 pub struct Segment<R: SegmentFormat> {
     path: PathBuf,
     map: Mapped,
     checked: Checked,
-    /// Whether numbers and ids were compared and are whole: they are asked for row by row.
+    /// Whether numbers and ids are verified; a flag, because they are accessed for each row.
     tables: AtomicBool,
     layout: SectionOffsets,
     dead: Option<Mapped>,
@@ -73,52 +73,52 @@ impl<R: SegmentFormat> Segment<R> {
         Ok(Self { path, map, checked, tables, layout, dead, dead_count, format: PhantomData })
     }
 
-    /// Rows in the file, dead ones included; at least 1.
+    /// Returns the number of rows in the file, dead ones included; at least 1.
     pub fn rows(&self) -> usize {
         self.layout.rows
     }
 
-    /// Rows that can be found.
+    /// Returns the number of rows that can be found.
     pub fn live(&self) -> usize {
         self.layout.rows - self.dead_count
     }
 
-    /// Length of the bytes of all rows.
+    /// Returns the length of the bytes of all rows.
     pub fn bytes_len(&self) -> usize {
         self.layout.bytes
     }
 
-    /// The bytes of all rows, of which those in `range` are going to be read.
+    /// Returns the bytes of all rows, and verifies those in `range`, which will be read.
     pub fn bytes(&self, range: Range<usize>) -> &[u8] {
         self.check(range);
         &self.map.bytes()[..self.layout.bytes]
     }
 
-    /// The number of each row.
+    /// Returns the number of each row.
     pub fn numbers(&self) -> &[R::Number] {
         self.check_tables();
         let len = self.layout.rows * size_of::<R::Number>();
         bytemuck::cast_slice(&self.map.bytes()[self.layout.numbers..][..len])
     }
 
-    /// The row ids, ascending.
+    /// Returns the row ids, ascending.
     pub fn ids(&self) -> &[u32] {
         self.check_tables();
         bytemuck::cast_slice(&self.map.bytes()[self.layout.ids..][..self.layout.rows * 4])
     }
 
-    /// What the format added, with its padding; [`Segment::check_more`] before any of it is trusted.
+    /// Returns what the format added, with its padding; call [`Segment::check_more`] before using any of it.
     pub fn more(&self) -> &[u8] {
         &self.map.bytes()[self.layout.more..self.layout.footer]
     }
 
-    /// Compares a part of [`Segment::more`] that is going to be read.
+    /// Verifies a part of [`Segment::more`] that will be read.
     pub fn check_more(&self, part: &[u8]) {
         let start = part.as_ptr().addr() - self.map.bytes().as_ptr().addr();
         self.check(start..start + part.len());
     }
 
-    /// Whether a range of the file is what was written.
+    /// Whether a range of the file has its checksums.
     fn check(&self, range: Range<usize>) -> bool {
         self.checked.check(self.map.bytes(), range)
     }
@@ -131,30 +131,30 @@ impl<R: SegmentFormat> Segment<R> {
         }
     }
 
-    /// Whether numbers and ids are what was written.
+    /// Whether numbers and ids have their checksums.
     pub fn are_tables_whole(&self) -> bool {
         self.check_tables();
         self.tables.load(Ordering::Relaxed)
     }
 
-    /// Whether the bytes of the row at a position are what was written.
+    /// Whether the bytes of the row at a position have their checksums.
     pub fn is_row_whole(&self, position: usize) -> bool {
         self.span(position).is_ok_and(|span| self.check(span))
     }
 
-    /// Whether it has checksums of its blocks. One that an older version wrote has none until the next compaction.
+    /// Whether it has block checksums. A segment of an older version has none until the next compaction.
     pub fn has_sums(&self) -> bool {
         self.checked.has_sums()
     }
 
-    /// What was found damaged while it was read.
+    /// Returns the damage found while reading.
     pub fn damage(&self) -> Option<Error> {
         let at = self.checked.damaged()?;
         Some(corrupt(&self.path, format!("its bytes from {at} on do not match their checksum")))
     }
 
-    /// Compares everything with the checksums of its blocks, or with the manifest's where it has none: what a merge copies must be
-    /// what was written.
+    /// Verifies the whole segment by its block checksums, or by the manifest's if it has none, because a merge must not
+    /// copy damage.
     pub fn check_all(&self, entry: &SegmentEntry) -> Result<()> {
         if !self.has_sums() {
             return self.verify(entry);
@@ -163,31 +163,31 @@ impl<R: SegmentFormat> Segment<R> {
         self.damage().map_or(Ok(()), Err)
     }
 
-    /// Gives it checksums of its blocks, once all of it was compared with the manifest's.
+    /// Creates its block checksums, after verifying all of it by the manifest's checksum.
     pub fn add_sums(&self, dir: &Path, entry: &SegmentEntry, disk: &mut Disk) -> Result<()> {
         self.verify(entry)?;
         let (bytes, sum) = (self.map.bytes(), Sha256::digest(self.map.bytes()).into());
         write_sums(disk, dir, entry.number, &sum, &BlockSums::of(bytes))
     }
 
-    /// The rows with those that are not to be found any more.
+    /// Returns the row ids with the dead ones marked.
     #[inline]
     pub fn view(&self) -> Rows<'_> {
         Rows { ids: self.ids(), dead: self.dead.as_ref().map(Mapped::bytes) }
     }
 
-    /// The bytes of the row at a position; fails where the file is damaged.
+    /// Returns the bytes of the row at a position; fails if the file is damaged.
     pub fn row(&self, position: usize) -> Result<&[u8]> {
         self.check(self.span(position)?);
         self.body().row(position)
     }
 
-    /// Where the bytes of the row at a position stand among those of all rows; fails where the file is damaged.
+    /// Returns where the bytes of the row at a position are among those of all rows; fails if the file is damaged.
     pub fn span(&self, position: usize) -> Result<Range<usize>> {
         self.body().span(position)
     }
 
-    /// Copies the bytes of all rows from an offset on, as many as there is room for, without mapping their pages.
+    /// Copies the bytes of all rows from an offset on, as many as fit, without mapping their pages.
     pub fn read(&self, offset: usize, to: &mut [u8]) -> Result<()> {
         let failed = |error: io::Error| match error.kind() {
             io::ErrorKind::UnexpectedEof => corrupt(&self.path, "it ends before its rows do"),
@@ -204,29 +204,29 @@ impl<R: SegmentFormat> Segment<R> {
         self.map.read(offset, to).map_err(failed)
     }
 
-    /// Tells the operating system that the bytes of some rows will be read soon.
+    /// Prefetches the bytes of some rows.
     pub fn warm_rows(&self, positions: Range<usize>) {
         self.body().warm(positions);
     }
 
-    /// Tells the operating system that everything but the rows' bytes will be read soon.
+    /// Prefetches everything but the rows' bytes.
     pub fn warm(&self) {
         self.map.advise(Access::WillNeed, self.layout.numbers, self.layout.len() - self.layout.numbers);
     }
 
-    /// Tells the operating system that a part of [`Segment::more`] will be read soon.
+    /// Prefetches a part of [`Segment::more`].
     pub fn warm_more(&self, part: &[u8]) {
         let start = part.as_ptr().addr() - self.map.bytes().as_ptr().addr();
         self.map.advise(Access::WillNeed, start, part.len());
     }
 
-    /// The rows as a merge reads them.
+    /// Returns the rows for a merge.
     pub fn body(&self) -> Body<'_, R> {
         let (map, bytes) = (&self.map, self.layout.bytes);
         Body { path: &self.path, map, bytes, numbers: self.numbers(), ids: self.ids() }
     }
 
-    /// Compares everything with the manifest's checksums and counts, and the rows with their order.
+    /// Verifies everything by the manifest's checksums and counts, and the order of the rows.
     pub fn verify(&self, entry: &SegmentEntry) -> Result<()> {
         if hex(&Sha256::digest(self.map.bytes())) != entry.sha256 {
             return Err(corrupt(&self.path, "the contents do not match their checksum"));
@@ -243,7 +243,7 @@ impl<R: SegmentFormat> Segment<R> {
     }
 }
 
-/// Maps the bitmap of an entry's dead rows, where it has one, and checks it: an eighth of a byte a row, some 6 microseconds at 100,000.
+/// Maps and checks the bitmap of an entry's dead rows, if it has one: one bit per row, about 6 microseconds at 100,000.
 fn open_dead(dir: &Path, entry: &SegmentEntry) -> Result<Option<Mapped>> {
     let Some(dead) = &entry.dead else { return Ok(None) };
     let path = dead.path(dir);
@@ -259,7 +259,7 @@ fn open_dead(dir: &Path, entry: &SegmentEntry) -> Result<Option<Mapped>> {
     Ok(Some(map))
 }
 
-/// The checksums of a segment's blocks; `None` where there are none that fit it.
+/// Returns the block checksums of a segment; `None` if there are none that match it.
 fn open_sums(dir: &Path, entry: &SegmentEntry) -> Option<BlockSums> {
     let bytes = std::fs::read(sums_path(dir, entry.number)).ok()?;
     let mut key = [0; 32];
@@ -269,7 +269,7 @@ fn open_sums(dir: &Path, entry: &SegmentEntry) -> Option<BlockSums> {
     BlockSums::from_bytes(&bytes, &key).filter(|sums| sums.file_len() as u64 == entry.bytes)
 }
 
-/// Rows that can be read at any position: those of a segment, or of a draft that became none.
+/// Rows that can be read at any position: those of a segment, or of a draft that did not become one.
 #[derive(Clone, Copy, Debug)]
 pub struct Body<'a, R: SegmentFormat> {
     path: &'a Path,
@@ -281,17 +281,17 @@ pub struct Body<'a, R: SegmentFormat> {
 }
 
 impl<'a, R: SegmentFormat> Body<'a, R> {
-    /// The number of the row at a position.
+    /// Returns the number of the row at a position.
     pub fn number(&self, position: usize) -> R::Number {
         self.numbers[position]
     }
 
-    /// The bytes of the row at a position; fails where the file is damaged.
+    /// Returns the bytes of the row at a position; fails if the file is damaged.
     pub fn row(&self, position: usize) -> Result<&'a [u8]> {
         Ok(&self.map.bytes()[self.span(position)?])
     }
 
-    /// Where they stand.
+    /// Returns where its bytes are.
     fn span(&self, position: usize) -> Result<Range<usize>> {
         let span = R::span(self.numbers, self.bytes, position..position + 1);
         let is_in_place = span.start <= span.end && span.end <= self.bytes;
@@ -299,7 +299,7 @@ impl<'a, R: SegmentFormat> Body<'a, R> {
         if is_in_place { Ok(span) } else { Err(misplaced()) }
     }
 
-    /// Tells the operating system that the bytes of some rows will be read soon.
+    /// Prefetches the bytes of some rows.
     pub fn warm(&self, positions: Range<usize>) {
         let positions = positions.start..positions.end.min(self.ids.len());
         if !positions.is_empty() {
@@ -310,7 +310,7 @@ impl<'a, R: SegmentFormat> Body<'a, R> {
 }
 
 impl<R: SegmentFormat> SegmentWriter<'_, R> {
-    /// What was pushed so far, to be read; the file is not written to any more.
+    /// Ends the draft without a segment and returns its rows for reading.
     pub fn into_spool(mut self) -> Result<Spool<R>> {
         let bytes = self.file.len();
         self.file.flush()?;
@@ -330,7 +330,7 @@ pub struct Spool<R: SegmentFormat> {
 }
 
 impl<R: SegmentFormat> Spool<R> {
-    /// The rows as a merge reads them.
+    /// Returns the rows for a merge.
     pub fn body(&self) -> Body<'_, R> {
         let (map, bytes) = (&self.map, self.bytes);
         Body { path: &self.path, map, bytes, numbers: &self.numbers, ids: &self.ids }

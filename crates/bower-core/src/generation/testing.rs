@@ -18,20 +18,20 @@ pub trait Sample: SegmentFormat {
     /// The dimension of its indexes.
     const DIMENSION: usize;
 
-    /// The row that a seed gives under an id; another seed gives another one.
+    /// Returns the row that a seed makes for an id; every seed makes another one.
     fn row(row: u32, seed: u64) -> Self::Fresh;
 
-    /// A row that no compaction takes.
+    /// Returns a row that every compaction refuses.
     fn misfit() -> Self::Fresh;
 
-    /// Whether an index has exactly the row of this seed under an id; `None` where it has no row of the id.
+    /// Whether an index has exactly the row of this seed for an id; `None` if it lacks the id.
     fn has(index: &Generation<Self>, row: u32, seed: u64) -> Option<bool>;
 
-    /// Asks whatever an index can be asked, for the answer or an error.
+    /// Calls everything that an index offers, whether it returns a result or an error.
     fn ask(index: &Generation<Self>);
 }
 
-/// The rows of a range as a compaction takes them.
+/// Returns the rows of a range in the form that a compaction expects.
 pub fn rows<R: Sample>(rows: Range<u32>, seed: u64) -> impl Iterator<Item = Result<(RowId, R::Fresh)>> {
     rows.map(move |row| Ok((RowId(row), R::row(row, seed))))
 }
@@ -47,7 +47,7 @@ impl<R: SegmentFormat> Compactor<R> {
         Self { dir: tempfile::tempdir().unwrap(), format: R::of(dimension).unwrap() }
     }
 
-    /// A folder with the files of a format's golden index.
+    /// Creates a folder with the files of a format's golden index.
     pub fn golden(dimension: usize, files: &[(&str, &[u8])]) -> Self {
         let folder = Self::new(dimension);
         for (name, bytes) in files {
@@ -64,7 +64,7 @@ impl<R: SegmentFormat> Compactor<R> {
         Generation::open(self.path()).unwrap()
     }
 
-    /// Its files, by name.
+    /// Returns its files, by name.
     pub fn files(&self) -> Vec<PathBuf> {
         let names = std::fs::read_dir(self.path()).unwrap().map(|entry| entry.unwrap().path());
         let mut names: Vec<_> = names.collect();
@@ -72,7 +72,7 @@ impl<R: SegmentFormat> Compactor<R> {
         names
     }
 
-    /// Compacts rows on top of what is there.
+    /// Compacts rows into the index in the folder.
     pub fn compact(
         &self,
         change: u64,
@@ -83,7 +83,7 @@ impl<R: SegmentFormat> Compactor<R> {
         self.compact_on(current.as_ref(), change, &gone, &mut Disk::default(), &mut fresh).unwrap();
     }
 
-    /// Compacts rows on top of an opened generation.
+    /// Compacts rows into an opened generation.
     pub fn compact_on(
         &self,
         current: Option<&Generation<R>>,
@@ -106,12 +106,12 @@ impl<R: Sample> Compactor<R> {
         Self::new(R::DIMENSION)
     }
 
-    /// Compacts the rows of a range on top of what is there.
+    /// Compacts the rows of a range into the index in the folder.
     fn fill(&self, change: u64, gone: Range<u32>, seed: u64, fresh: Range<u32>) {
         self.compact(change, &gone.collect::<Vec<_>>(), rows::<R>(fresh, seed));
     }
 
-    /// A small index with one bitmap of dead rows.
+    /// Creates a small index with one bitmap of dead rows.
     fn small() -> Self {
         let folder = Self::sample();
         folder.fill(1, 0..0, 1, 0..40);
@@ -139,7 +139,7 @@ fn check<R: Sample>(index: &Generation<R>, seed: u64, here: &[u32], gone: &[u32]
     }
 }
 
-/// The tests of this file as tests of a format.
+/// Declares the tests of this file for a format.
 macro_rules! test_format {
     ($format:ty: $($test:ident)*) => {
         $(#[test] fn $test() { crate::generation::testing::$test::<$format>(); })*
@@ -233,7 +233,7 @@ pub fn a_compaction_killed_at_any_step_leaves_the_old_generation_and_can_be_repe
         folder.fill(1, 0..0, 7, 0..6_000);
         folder.fill(2, 0..0, 7, 6_000..6_001);
         let before = folder.open().unwrap();
-        // Rows 0..100 are dead in the kept segment, the small segment is merged: every kind of write takes part.
+        // Rows 0..100 are dead in the kept segment and the small segment is merged, so every kind of write occurs.
         let gone: RowSet = (0..100).map(RowId).collect();
         let mut disk = Disk { steps_left: Some(steps) };
         let ended = folder.compact_on(Some(&before), 3, &gone, &mut disk, &mut rows::<R>(6_001..8_000, 7));
@@ -340,7 +340,7 @@ pub fn what_does_not_fit_together_is_refused<R: Sample>() {
         let manifest = Manifest::load(folder.path(), R::FORMAT).unwrap().unwrap();
         let mut changed = serde_json::to_value(manifest).unwrap();
         *changed.pointer_mut(pointer).unwrap() = value.clone();
-        // With a checksum that fits it.
+        // With a matching checksum.
         let json = changed.to_string();
         let text = format!("{json}\n{}\n", hex(&Sha256::digest(json.as_bytes())));
         std::fs::write(folder.path().join(NAME), text).unwrap();
@@ -349,7 +349,7 @@ pub fn what_does_not_fit_together_is_refused<R: Sample>() {
 }
 
 pub fn a_shortened_or_missing_file_is_refused_and_a_changed_one_fails_verification<R: Sample>() {
-    // Checksums that are damaged are made anew: `what_has_no_checksums_gets_them`.
+    // Damaged checksums are created again: `what_has_no_checksums_gets_them`.
     let files = |folder: &Compactor<R>| {
         let mut files = folder.files();
         files.retain(|path| path.extension().is_none_or(|kind| kind != "sums"));
@@ -361,7 +361,7 @@ pub fn a_shortened_or_missing_file_is_refused_and_a_changed_one_fails_verificati
         let path = &files(&folder)[which];
         let whole = std::fs::read(path).unwrap();
         for len in [0, 1, whole.len() / 2, whole.len() - 1] {
-            // A manifest without its last line break is still whole.
+            // A manifest without its last line break is still complete.
             if !(path.ends_with(NAME) && len == whole.len() - 1) {
                 std::fs::write(path, &whole[..len]).unwrap();
                 folder.is_refused(&format!("{} at {len}", path.display()));
@@ -390,7 +390,7 @@ pub fn a_shortened_or_missing_file_is_refused_and_a_changed_one_fails_verificati
     }
 }
 
-/// Whatever byte was changed: who reads it is told, and no compaction copies it.
+/// Changes each byte in turn: every reader gets the damage reported, and no compaction copies it.
 pub fn a_changed_block_is_told_and_never_copied<R: Sample>() {
     let folder = Compactor::<R>::sample();
     folder.fill(1, 0..0, 1, 0..300);
@@ -403,7 +403,7 @@ pub fn a_changed_block_is_told_and_never_copied<R: Sample>() {
         std::fs::write(&path, &changed).unwrap();
         let index = folder.open().unwrap();
         assert!(index.damage().is_none());
-        // Whoever asks for every row reads all but the padding; what is wrong is not found, or told.
+        // Reading every row reads all but the padding. Damage is either reported or not read.
         let is_whole = (0..300).all(|row| R::has(&index, row, 1) == (row != 5).then_some(true));
         R::ask(&index);
         assert!(is_whole || index.damage().is_some(), "byte {at}");
@@ -413,7 +413,8 @@ pub fn a_changed_block_is_told_and_never_copied<R: Sample>() {
     }
 }
 
-/// What an older version wrote, or whose checksums are damaged, is read as it is; the next compaction reads it whole and makes them.
+/// A segment of an older version, or with damaged checksums, is read as it is. The next compaction verifies all of it
+/// and creates the checksums.
 pub fn what_has_no_checksums_gets_them<R: Sample>() {
     for damage in [None, Some(&b"broken"[..])] {
         let folder = Compactor::<R>::sample();
@@ -435,7 +436,7 @@ pub fn what_has_no_checksums_gets_them<R: Sample>() {
         folder.compact(2, &[], std::iter::empty());
         assert!(folder.open().unwrap().has_sums());
         assert!(std::fs::read(&sums).unwrap() == before);
-        // Not of what is damaged.
+        // But not for a damaged segment.
         std::fs::remove_file(&sums).unwrap();
         let mut changed = std::fs::read(&segment).unwrap();
         changed[3] ^= 1;
@@ -447,15 +448,15 @@ pub fn what_has_no_checksums_gets_them<R: Sample>() {
     }
 }
 
-/// The files of a small index, with their names.
+/// Returns the files of a small index, with their names.
 pub fn small_files<R: Sample>() -> Vec<(String, Vec<u8>)> {
     let folder = Compactor::<R>::small();
     let name = |path: &Path| path.file_name().unwrap().to_str().unwrap().to_owned();
     folder.files().iter().map(|path| (name(path), std::fs::read(path).unwrap())).collect()
 }
 
-/// Opens and asks a small index whose files are damaged as some bytes say: four each, which file, where, and what stands there
-/// then, or where it ends. A manifest gets a checksum that fits.
+/// Opens and uses a small index whose files are damaged by `data`. Four bytes choose a file, a position, and the new
+/// byte or the new end. A manifest gets a matching checksum.
 pub fn damaged<R: Sample>(files: &[(String, Vec<u8>)], data: &[u8]) {
     let dir = tempfile::tempdir().unwrap();
     let mut files = files.to_vec();
@@ -486,7 +487,7 @@ pub fn damaged<R: Sample>(files: &[(String, Vec<u8>)], data: &[u8]) {
     }
 }
 
-/// A segment of damaged bytes opens (they are not read), and is asked or refused without a panic.
+/// A segment of damaged bytes opens (they are not read), and every call returns a result or an error without a panic.
 pub fn damaged_contents_never_panic<R: Sample>() {
     let noise = proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..200);
     proptest!(ProptestConfig::with_cases(64), |(noise in noise, anywhere: bool)| {
@@ -494,7 +495,7 @@ pub fn damaged_contents_never_panic<R: Sample>() {
         let manifest = Manifest::load(folder.path(), R::FORMAT).unwrap().unwrap();
         let path = manifest.segments[0].path(folder.path());
         let mut bytes = std::fs::read(&path).unwrap();
-        // Anywhere, or where numbers and ids of 40 rows are: 160 bytes each, in sections of 192, before the footer.
+        // Anywhere, or in the numbers and ids of 40 rows: 160 bytes each, in sections of 192, before the footer.
         let footer = bytes.len() - 64;
         let first = if anywhere { 0 } else { footer - 2 * 192 };
         for (at, byte) in noise {
@@ -503,7 +504,7 @@ pub fn damaged_contents_never_panic<R: Sample>() {
         std::fs::write(&path, &bytes).unwrap();
         let index = folder.open().unwrap();
         R::ask(&index);
-        // A compaction on top of it ends too, well or not.
+        // A compaction of it ends too, with or without an error.
         let (none, mut disk) = (RowSet::new(), Disk::default());
         let _ = folder.compact_on(Some(&index), 3, &none, &mut disk, &mut rows::<R>(0..2, 1));
     });

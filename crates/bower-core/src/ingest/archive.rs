@@ -9,20 +9,20 @@ use super::fields::{content, moment, text, time_of};
 use super::transcript::{Speaker, Transcript, Turn};
 use crate::item::Author;
 
-/// What the beginning of a file shows it to be.
+/// The form of a file, recognised from its beginning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Form {
     /// An export of a store.
     Pieces,
-    /// One list: conversations, or the turns of one.
+    /// A list of conversations, or of the turns of one.
     Array,
-    /// Objects one after the other, mostly one a line: the turns of a transcript, or a conversation.
+    /// Concatenated objects, mostly one a line: the turns of a transcript, or a conversation.
     Objects,
-    /// Neither, and what to do.
+    /// An unknown form, with what to do.
     Unknown(String),
 }
 
-/// Looks at the first bytes of a file.
+/// Recognises the form from the first bytes of a file.
 pub fn recognise(start: &[u8]) -> Form {
     let text = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start).trim_ascii_start();
     let line = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
@@ -47,17 +47,17 @@ pub fn recognise(start: &[u8]) -> Form {
     }
 }
 
-/// What one element of a list is.
+/// One element of a list.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Element {
     /// A conversation with its turns, in order.
     Conversation(Vec<Turn>),
-    /// Not a conversation: a turn of one, perhaps.
+    /// Not a conversation, but perhaps a turn of one.
     Other(Value),
 }
 
-/// Reads a conversation of `ChatGPT` (`mapping`), of Claude (`chat_messages`), or one that keeps its turns in `messages`. The error
-/// says what is wrong with it.
+/// Parses a conversation of `ChatGPT` (`mapping`), of Claude (`chat_messages`), or one with its turns in `messages`.
+/// The error describes what is wrong with it.
 pub fn conversation(value: Value) -> Result<Element, String> {
     if value.get("mapping").is_some() {
         return chatgpt(&value).map(Element::Conversation);
@@ -79,7 +79,7 @@ pub fn conversation(value: Value) -> Result<Element, String> {
     }
 }
 
-/// A tree of messages, of which the path to `current_node` is what its user sees.
+/// Reads a tree of messages; its user sees the path to `current_node`.
 fn chatgpt(value: &Value) -> Result<Vec<Turn>, String> {
     let mapping = value.get("mapping").and_then(Value::as_object).ok_or("mapping is no object")?;
     let conversation =
@@ -87,7 +87,7 @@ fn chatgpt(value: &Value) -> Result<Vec<Turn>, String> {
     let title = text(value, &["title"]).map(str::to_owned);
     let leaf = match text(value, &["current_node"]) {
         Some(node) => node,
-        // Without it, the last message that nothing follows.
+        // Without `current_node`, the last message without a successor.
         None => mapping
             .iter()
             .filter(|(_, node)| node.get("children").and_then(Value::as_array).is_none_or(Vec::is_empty))
@@ -122,7 +122,7 @@ fn chatgpt(value: &Value) -> Result<Vec<Turn>, String> {
         }
         let hidden =
             message.pointer("/metadata/is_visually_hidden_from_conversation").and_then(Value::as_bool);
-        // What goes to a tool is no answer to the user.
+        // A message to a tool is not addressed to the user.
         if hidden == Some(true) || text(message, &["recipient"]).is_some_and(|to| to != "all") {
             return None;
         }
@@ -166,7 +166,7 @@ fn claude(value: &Value, messages: &Value) -> Result<Vec<Turn>, String> {
         let role = text(message, &["sender", "role"])
             .ok_or_else(|| format!("message {} has no sender", number + 1))?;
         let Some(speaker) = Speaker::of(role, "Claude") else { continue };
-        // Older exports have the text alone, newer ones blocks of which it is made.
+        // Older exports have only the text, newer ones its blocks.
         let blocks = message.get("content").map(content).filter(|said| !said.trim().is_empty());
         let mut said = blocks.unwrap_or_else(|| text(message, &["text"]).unwrap_or_default().to_owned());
         for list in ["attachments", "files"] {
@@ -191,7 +191,7 @@ fn claude(value: &Value, messages: &Value) -> Result<Vec<Turn>, String> {
             time: time_of(message).or_else(|| time_of(value)),
             text: said.trim().to_owned(),
             among: before,
-            // What a file says stands in the turn that it came with.
+            // The content of attached files is part of the turn that they came with.
             holds: attached(message).unwrap_or(Author::User),
         });
     }

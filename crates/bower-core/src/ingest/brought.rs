@@ -1,12 +1,13 @@
 //! Finds content from outside in a line of a transcript: tool output, pages, files and attachments.
-//! Only what the format itself says counts; what a message quotes looks like its speaker's own words.
+//! It relies on the format's structure alone. A quotation within a message looks like its speaker's own words.
 
 use serde_json::Value;
 
 use super::fields::text;
 use crate::item::Author;
 
-/// Parts of tools' names and what such tools bring, the least trusted first. A name is compared in lower case, without signs.
+/// Parts of tool names with the source of such tools' output, the least trusted first. Names are compared in lower
+/// case, without signs.
 const TOOLS: &[(&str, Author)] = &[
     ("web", Author::Web),
     ("fetch", Author::Web),
@@ -24,10 +25,10 @@ const TOOLS: &[(&str, Author)] = &[
     ("listdir", Author::Document),
 ];
 
-/// Tools that only keep an agent's own list of what it is about to do.
+/// Tools that only store an agent's own plan.
 const NOTES: &[&str] = &["todowrite", "writetodos", "updateplan", "exitplanmode", "setplan"];
 
-/// What a tool of a name brings; nothing where it only notes what its agent says.
+/// Returns the source of a tool's output by the tool's name; `None` if it only records what its agent says.
 pub(super) fn of_tool(name: &str) -> Option<Author> {
     let name: String = name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
     if NOTES.contains(&name.as_str()) {
@@ -37,7 +38,7 @@ pub(super) fn of_tool(name: &str) -> Option<Author> {
     Some(known.map_or(Author::Tool, |(_, author)| *author))
 }
 
-/// The least trusted of what a line brings.
+/// Returns the least trusted source in a line.
 pub(super) fn brought(line: &Value) -> Option<Author> {
     let payload = line.get("payload").unwrap_or(line);
     let message = line.get("message").filter(|inner| inner.is_object()).unwrap_or(line);
@@ -46,13 +47,13 @@ pub(super) fn brought(line: &Value) -> Option<Author> {
     let all = [
         called(kind, payload),
         data.and_then(|data| text(data, &["toolName"])).and_then(of_tool),
-        // Somebody else's tools and files come with the turn that used them.
+        // Some programs store tool calls and files with the turn that used them.
         calls(line.get("toolCalls")),
         calls(message.get("tool_calls")),
         blocks(message.get("content")),
         blocks(message.get("parts")),
         text(message, &["role"]).filter(|role| matches!(*role, "tool" | "function")).and_then(|_| {
-            // A tool that says nothing of itself may be any.
+            // A tool result without a name may be from any tool.
             text(message, &["name", "tool_name", "tool"]).map_or(Some(Author::Tool), of_tool)
         }),
         attached(message),
@@ -61,7 +62,7 @@ pub(super) fn brought(line: &Value) -> Option<Author> {
     all.into_iter().flatten().max()
 }
 
-/// A call by itself, or what came of one: Codex and its like write each on a line of its own.
+/// Returns the source of a separate call or result, which Codex and similar programs write on lines of their own.
 fn called(kind: &str, of: &Value) -> Option<Author> {
     match kind {
         "function_call" | "custom_tool_call" | "mcp_tool_call" | "tool_use" | "server_tool_use" => {
@@ -69,7 +70,7 @@ fn called(kind: &str, of: &Value) -> Option<Author> {
         }
         "local_shell_call" => Some(Author::Tool),
         "web_search_call" | "web_search_tool_result" | "web_fetch_tool_result" => Some(Author::Web),
-        // Which tool it was, its call has said.
+        // The call before it has named the tool.
         "function_call_output" | "custom_tool_call_output" | "tool_result" | "attachment" => {
             Some(Author::Document)
         }
@@ -77,7 +78,7 @@ fn called(kind: &str, of: &Value) -> Option<Author> {
     }
 }
 
-/// A list of calls: of each the name, or that of its function.
+/// Returns the least trusted source in a list of calls, by the name of each or of its function.
 fn calls(list: Option<&Value>) -> Option<Author> {
     let calls = list?.as_array()?.iter();
     calls
@@ -88,7 +89,7 @@ fn calls(list: Option<&Value>) -> Option<Author> {
         .max()
 }
 
-/// The blocks that a message is made of.
+/// Returns the least trusted source among the blocks of a message.
 fn blocks(content: Option<&Value>) -> Option<Author> {
     let of = |block: &Value| match text(block, &["type", "content_type"]).unwrap_or_default() {
         "document" | "file" | "input_file" | "image" | "input_image" => Some(Author::Document),
@@ -97,13 +98,13 @@ fn blocks(content: Option<&Value>) -> Option<Author> {
     content?.as_array()?.iter().filter_map(of).max()
 }
 
-/// Files beside a message.
+/// Returns the source of files attached to a message.
 pub(super) fn attached(message: &Value) -> Option<Author> {
     let lists = ["attachments", "files"].into_iter().filter_map(|name| message.get(name)?.as_array());
     lists.into_iter().any(|list| !list.is_empty()).then_some(Author::Document)
 }
 
-/// What a command printed that the user ran beside the conversation, as Claude Code writes it.
+/// Returns the source of output of a command that the user ran beside the conversation, in Claude Code's form.
 fn printed(message: &Value) -> Option<Author> {
     let said = message.get("content")?.as_str()?;
     ["<local-command-stdout>", "<bash-stdout>", "<bash-stderr>"]

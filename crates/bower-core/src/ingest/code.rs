@@ -1,6 +1,6 @@
 //! Chunks source code by its syntax tree: whole definitions where they fit, with the comments above them.
-//! No overlap. (`text-splitter` parts every ninth definition from its comment, and takes quadratic time: 5.4 s for 1.6 MB, here
-//! 0.3 s.)
+//! Chunks do not overlap. (`text-splitter` separates every ninth definition from its comment, and takes quadratic time:
+//! 5.4 s for 1.6 MB, here 0.3 s.)
 
 use std::ops::{ControlFlow, Range};
 use tree_sitter::{Node, ParseOptions, Parser, Tree};
@@ -25,7 +25,7 @@ pub(super) enum Grammar {
 }
 
 impl Grammar {
-    /// By a file's name and extension, both in lower case.
+    /// Returns the grammar for a file's name and extension, both in lower case.
     pub(super) fn of(name: &str, extension: &str) -> Option<Self> {
         Some(match extension {
             "c" | "h" => Self::C,
@@ -56,30 +56,31 @@ impl Grammar {
     }
 }
 
-/// Part of a file that is not cut further.
+/// A part of a file that is not split.
 #[derive(Debug)]
 struct Atom {
     range: Range<usize>,
-    /// Place in the table of symbol paths.
+    /// Index in the table of symbol paths.
     symbol: Option<usize>,
-    /// Belongs to the atom after it: a comment or attribute right above.
+    /// Whether it belongs to the atom after it: a comment or attribute directly above.
     leads: bool,
-    /// A whole definition, which is a chunk of its own unless it is short.
+    /// Whether it is a whole definition, which is its own chunk unless it is short.
     whole: bool,
 }
 
-/// Larger sources were written by programs; their trees take some twenty times their bytes.
+/// Largest source that is parsed; larger ones were generated, and their trees take about twenty times their bytes.
 const TREE_BYTES: usize = 2 << 20;
-/// The parser calls back every 100 operations. Sound code takes a call for 34 bytes or more (Rust tables; 133 in the middle of
-/// 380 files). Inputs made to exhaust error recovery take any number, some 65 to 140 microseconds each: so many for each
-/// file and for its bytes are let pass, and one during recovery counts as several (C headers with macros have many).
+/// Limit on the parser's calls, one per 100 operations. Valid code needs one for 34 bytes or more (Rust tables; 133 in
+/// the median of 380 files). Inputs made to exhaust error recovery cause any number, about 65 to 140 microseconds each.
+/// So a fixed number is allowed for each file, and one for some of its bytes. A call during recovery counts as several
+/// (C headers with macros have many).
 const CALLS: usize = 2_000;
 const BYTES_A_CALL: usize = 24;
 const CALLS_OF_RECOVERY: usize = 4;
-/// Definitions nested deeper are cut at lines.
+/// Deepest nesting of definitions; deeper ones are split at lines.
 const DEPTH: usize = 40;
 
-/// Parses a file in a language with a grammar; as lines, where the grammar gives up.
+/// Parses a file in a language with a grammar; by lines if the grammar gives up.
 pub(super) fn parse(source: &str, language: Grammar, settings: &Settings) -> ParsedFile {
     let max = settings.code_chunk_max;
     let drafts = match tree(source, language) {
@@ -95,7 +96,7 @@ fn tree(source: &str, language: Grammar) -> Option<Tree> {
     }
     let mut parser = Parser::new();
     parser.set_language(&language.grammar()).ok()?;
-    // A budget of operations, not of time: the same file gives the same chunks on every machine.
+    // The budget is in operations, not in time: the same file gives the same chunks on every machine.
     let mut calls = CALLS + source.len() / BYTES_A_CALL;
     let mut progress = |state: &tree_sitter::ParseState| {
         let cost = if state.has_error() { CALLS_OF_RECOVERY } else { 1 };
@@ -124,7 +125,7 @@ fn chunks(source: &str, tree: &Tree, max: usize) -> Vec<Draft> {
         if range.is_empty() {
             continue;
         }
-        // The first definition names the chunk; where none begins here, what is around it.
+        // The first definition names the chunk; if none begins here, the enclosing one does.
         let named = |whole: bool| atoms.iter().find(|atom| atom.whole == whole && atom.symbol.is_some());
         let symbol = named(true).or_else(|| named(false)).and_then(|atom| atom.symbol);
         drafts.push(Draft {
@@ -145,7 +146,7 @@ struct Cutter<'a> {
 }
 
 impl Cutter<'_> {
-    /// Cuts what is inside a node, from `start` on, and gives back where it stopped. White space goes with what follows.
+    /// Splits the inside of a node from `start` on, and returns where it stopped. White space belongs to what follows it.
     fn inside(&mut self, node: Node<'_>, symbol: Option<usize>, mut start: usize, depth: usize) -> usize {
         let mut cursor = node.walk();
         let mut more = cursor.goto_first_child();
@@ -189,7 +190,7 @@ impl Cutter<'_> {
         if end < range.end {
             self.lines(end..range.end, name);
         }
-        // The definition's head names its first chunk.
+        // The head of a definition names its first chunk.
         if whole && let Some(atom) = self.atoms.get_mut(first) {
             atom.whole = true;
         }
@@ -209,14 +210,14 @@ fn leads(kind: &str) -> bool {
         || matches!(kind, "attribute_item" | "decorator" | "marker_annotation" | "annotation")
 }
 
-/// Atoms that make one chunk. A definition begins a chunk unless the one before it is short or it is short itself.
+/// Groups atoms into chunks. A definition begins a chunk unless it or the one before it is short.
 fn groups(source: &str, atoms: &[Atom], max: usize) -> Vec<Range<usize>> {
-    // A fifth of a chunk is some ten lines.
+    // A fifth of a chunk is about ten lines.
     let short = max / 5;
     let mut groups: Vec<Range<usize>> = Vec::new();
     let mut at = 0;
     while at < atoms.len() {
-        // A run of comments and the definition right below them move as one, if they fit.
+        // A run of comments and the definition directly below stay together, if they fit.
         let mut end = at + 1;
         while end < atoms.len()
             && atoms[end - 1].leads
@@ -305,7 +306,7 @@ mod tests {
 
     #[test]
     fn long_sound_code_keeps_its_tree() {
-        // Dense code: few bytes to an operation of the parser.
+        // Dense code: few bytes per operation of the parser.
         for (language, line) in [
             (Grammar::C, "int a#[] = {1,2,3,4,5,6,7,8,9};\n"),
             (Grammar::Go, "var a# = []int{1,2,3,4,5,6,7,8,9}\n"),

@@ -1,25 +1,25 @@
-//! Compares the stored chunks of a document with its present ones: which stay, come and go.
-//! Pure: the answer depends on the sets, never on the order of the rows.
+//! Compares the stored chunks of a document with its present ones, and returns the kept, new and removed ones.
+//! It is pure: the result depends on the sets, never on the order of the rows.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 use super::Chunk;
 
-/// What to do with a document's rows. Numbers are places in the new chunks.
+/// The changes to a document's rows. Numbers are indexes of the new chunks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diff<R> {
-    /// Rows that stay, each with its place now; ascending by place. Their position and lines may be new.
+    /// Rows that stay, each with its new index, ascending by index. Their position and lines may change.
     pub kept: Vec<(R, usize)>,
-    /// Places without a row yet, ascending.
+    /// Indexes of chunks without a row, ascending.
     pub added: Vec<usize>,
-    /// Rows that no chunk needs, ascending.
+    /// Rows that no chunk needs any more, ascending.
     pub removed: Vec<R>,
 }
 
-/// Compares the stored chunks of a document (key and row) with its chunks now.
+/// Compares the stored chunks of a document (key and row) with its present chunks.
 ///
-/// A key that is stored twice (never by this program) keeps its smallest row; the others are removed.
+/// Of a key that is stored twice (which this program never does) the smallest row is kept.
 pub fn diff<K: AsRef<str>, R: Copy + Ord>(old: &[(K, R)], new: &[Chunk]) -> Diff<R> {
     let mut removed = Vec::new();
     let mut rows: HashMap<&str, R> = HashMap::with_capacity(old.len());
@@ -88,7 +88,7 @@ mod tests {
             let mut places: Vec<usize> = result.kept.iter().map(|(_, at)| *at).chain(result.added.iter().copied()).collect();
             places.sort_unstable();
             prop_assert_eq!(places, (0..new.len()).collect::<Vec<_>>());
-            // As many are kept as the two sets share: minimal.
+            // The number of kept rows is the size of the intersection, so the change is minimal.
             let stored: BTreeSet<String> = old.iter().map(|(key, _)| key.clone()).collect();
             let shared = new.iter().filter(|key| stored.contains(&key.to_string())).count();
             prop_assert_eq!(result.kept.len(), shared);

@@ -1,8 +1,8 @@
-//! Holds the parts of a file as its reader gives them.
+//! The parts of a file as its parser returns them.
 
 use serde_json::{Map, Value};
 
-/// What a reader gives: a [`super::Chunk`] that has no key yet.
+/// One part of a file: a [`super::Chunk`] without a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Draft {
     pub content: String,
@@ -11,7 +11,7 @@ pub(super) struct Draft {
     pub tags: Vec<String>,
 }
 
-/// What a reader gives for a whole file.
+/// The parser's result for a whole file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct ParsedFile {
     pub title: Option<String>,

@@ -8,7 +8,7 @@ use serde_json::Value;
 const TIMES: &[&str] =
     &["timestamp", "time", "created_at", "create_time", "createdAt", "date", "datetime", "ts", "sent_at"];
 
-/// The first of some fields that holds a text with something in it.
+/// Returns the first of some fields that contains a non-empty text.
 pub(super) fn text<'a>(of: &'a Value, names: &[&str]) -> Option<&'a str> {
     names.iter().find_map(|name| of.get(name)?.as_str().filter(|text| !text.trim().is_empty()))
 }
@@ -17,7 +17,8 @@ pub(super) fn time_of(of: &Value) -> Option<Timestamp> {
     TIMES.iter().find_map(|name| moment(of.get(name)?))
 }
 
-/// A text, or the texts of a list of blocks. What is no text is named: somebody may look for the picture.
+/// Returns a text, or the texts of a list of blocks. Other blocks are named in the text, because a reader may search
+/// for the picture.
 pub(super) fn content(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -39,7 +40,7 @@ fn block(block: &Value) -> String {
     match block {
         Value::String(text) => text.clone(),
         Value::Object(_) if kind.contains("image") => "[image]".to_owned(),
-        // What was spoken comes as text beside the sound.
+        // Spoken messages have a transcript beside the sound.
         Value::Object(fields) if kind.contains("audio") => {
             fields.get("text").and_then(Value::as_str).map_or_else(|| "[audio]".to_owned(), str::to_owned)
         }
@@ -55,8 +56,8 @@ fn block(block: &Value) -> String {
     }
 }
 
-/// A time as programs write it: RFC 3339 and near it, seconds, milliseconds, microseconds or nanoseconds since 1970, as a number
-/// or in quotes. A time without a zone is taken for UTC.
+/// Parses a time in the usual forms: RFC 3339 and similar, or seconds, milliseconds, microseconds or nanoseconds since
+/// 1970, as a number or in quotes. A time without a zone is in UTC.
 pub fn moment(value: &Value) -> Option<Timestamp> {
     match value {
         Value::Number(number) => since_1970(number.as_f64()?),
@@ -81,7 +82,7 @@ pub fn moment(value: &Value) -> Option<Timestamp> {
     }
 }
 
-/// Whether it counts seconds or parts of them is told by its size: in seconds, each would be a year after 5138.
+/// Returns a time since 1970. The number's size shows its unit: in seconds, the smaller units would be years after 5138.
 fn since_1970(number: f64) -> Option<Timestamp> {
     if !number.is_finite() || number <= 0.0 {
         return None;
@@ -92,7 +93,7 @@ fn since_1970(number: f64) -> Option<Timestamp> {
         ..1e17 => number / 1e6,
         _ => number / 1e9,
     };
-    // Microseconds are what the store keeps; a double holds them until 2255.
+    // The store keeps microseconds; a double represents them until 2255.
     let whole = SignedDuration::from_micros((seconds * 1e6).round() as i64);
     Timestamp::UNIX_EPOCH.checked_add(whole).ok()
 }

@@ -1,28 +1,28 @@
 //! Parses the front matter of a Markdown file: YAML (`---`) or TOML-like (`+++`).
-//! A head that cannot be read stays text and is noted.
+//! Front matter that cannot be parsed stays text and is reported.
 
 use serde_json::{Map, Value};
 
 use super::tags;
 
-/// What a head says.
+/// The contents of front matter.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Frontmatter {
     pub title: Option<String>,
     pub tags: Vec<String>,
     pub metadata: Map<String, Value>,
-    /// Where the body begins, in bytes. 0 without a head.
+    /// The byte where the body begins; 0 without front matter.
     pub body: usize,
-    /// Where a head that cannot be read ends, in bytes: up to there the text is no Markdown. 0 where there is none.
+    /// The byte where unparseable front matter ends, before which the text is not Markdown; 0 if there is none.
     pub broken: usize,
     /// What is wrong with it.
     pub note: Option<String>,
 }
 
-/// A longer head is taken for text: it would be read whole, by a parser that keeps a tree of it.
+/// Longest front matter in bytes; longer ones count as text, because the parser would build a tree of all of it.
 const MAX_BYTES: usize = 64 << 10;
 
-/// Reads the head of a text whose line ends are `\n`.
+/// Parses the front matter of a text whose line ends are `\n`.
 pub(super) fn parse(text: &str) -> Frontmatter {
     let Some((yaml, body)) = fence(text, "---") else {
         return toml(text);
@@ -32,7 +32,7 @@ pub(super) fn parse(text: &str) -> Frontmatter {
     }
     match serde_saphyr::from_str::<Value>(yaml) {
         Ok(Value::Object(fields)) => from_fields(fields, body),
-        // A thematic break, a sentence, another break: valid YAML, but no head.
+        // A thematic break, a sentence, another break: valid YAML, but no front matter.
         Ok(_) => Frontmatter::default(),
         Err(error) => {
             let error = error.to_string();
@@ -46,7 +46,7 @@ pub(super) fn parse(text: &str) -> Frontmatter {
     }
 }
 
-/// The text between a first line `mark` and the next, and where the rest begins.
+/// Returns the text between a first line `mark` and the next, and where the rest begins.
 fn fence<'a>(text: &'a str, mark: &str) -> Option<(&'a str, usize)> {
     let inside = text.strip_prefix(mark)?.strip_prefix('\n')?;
     let start = text.len() - inside.len();
@@ -64,7 +64,7 @@ fn fence<'a>(text: &'a str, mark: &str) -> Option<(&'a str, usize)> {
     None
 }
 
-/// `key = value` lines with strings, numbers, booleans and lists of them, as Hugo's heads are; tables end it.
+/// Parses `key = value` lines with strings, numbers, booleans and lists of them, as in Hugo's front matter; tables end it.
 fn toml(text: &str) -> Frontmatter {
     let Some((inside, body)) = fence(text, "+++") else { return Frontmatter::default() };
     let mut fields = Map::new();
@@ -104,7 +104,7 @@ fn from_fields(fields: Map<String, Value>, body: usize) -> Frontmatter {
     head
 }
 
-/// A list of tags, or one string of them apart by commas or, where it has none, by white space.
+/// Adds a list of tags, or one string of tags separated by commas or, without commas, by white space.
 fn add_tags(tags: &mut Vec<String>, value: &Value) {
     match value {
         Value::Array(values) => {

@@ -1,6 +1,6 @@
 //! Converts HTML to Markdown in one pass without a tree, and chunks it like Markdown.
-//! It is linear in the input, whatever its nesting, and each line knows its line in the source. (`htmd` overflows the stack on
-//! 20,000 `<div>`, takes quadratic time for attributes, and drops the lines.)
+//! It is linear in the input, whatever its nesting, and records the source line of each line. (`htmd` overflows the
+//! stack on 20,000 `<div>`, takes quadratic time for attributes, and drops the lines.)
 
 use std::ops::Range;
 
@@ -16,12 +16,12 @@ use crate::config::Settings;
 pub(super) fn parse(text: &str, settings: &Settings) -> ParsedFile {
     let mut page = Page::read(text, Boilerplate::Dropped);
     if page.out.trim().is_empty() {
-        // A page that is nothing but navigation, or whose <nav> is never closed.
+        // The page consists only of navigation, or its <nav> is never closed.
         page = Page::read(text, Boilerplate::Kept);
     }
     let (heading, mut drafts) = markdown::chunks(&page.out, 0, 0, settings);
     for draft in &mut drafts {
-        // A `#word` on a page is text or a link's address, not somebody's tag.
+        // A `#word` on a page is text or a link's address, not a tag.
         draft.tags.clear();
         let source = |line: u32| page.lines.get(line as usize - 1).copied().unwrap_or(1);
         let (first, last) = (source(draft.lines.0), source(draft.lines.1));
@@ -35,18 +35,18 @@ pub(super) fn parse(text: &str, settings: &Settings) -> ParsedFile {
     }
 }
 
-/// Deeper lists are written at this depth: indentation would grow with the square of the depth.
+/// Deepest indentation of lists; deeper ones are written at this depth, because indentation would grow with its square.
 const LIST_DEPTH: usize = 8;
 
-/// A page while it is converted.
+/// The state of a page's conversion.
 struct Page {
     out: String,
     /// The source line of each line of `out`.
     lines: Vec<u32>,
     title: String,
-    /// The line being read.
+    /// The current line.
     line: u32,
-    /// Text that has no place of its own yet: white space, line ends, a heading's or list item's mark.
+    /// Output that waits for the next text: white space, line ends, a heading's or list item's mark.
     space: bool,
     breaks: usize,
     mark: String,
@@ -64,7 +64,7 @@ struct Page {
     references: References,
 }
 
-/// Where a table is. A table that holds headings, lists or tables is a layout: its cells become paragraphs.
+/// The state of tables. A table that contains headings, lists or tables is a layout: its cells become paragraphs.
 #[derive(Default)]
 struct Table {
     depth: usize,
@@ -106,7 +106,7 @@ impl Page {
 
     fn convert(&mut self, html: &str, boilerplate: Boilerplate) {
         let mut at = 0;
-        // An element whose content is left out, and how many of that name are open inside it.
+        // The current element whose content is left out, and how many of that name are open inside it.
         let mut silent: Option<(String, usize)> = None;
         while at < html.len() {
             let next = html[at..].find('<').map_or(html.len(), |found| at + found);
@@ -279,7 +279,7 @@ impl Page {
             "table" => {
                 self.end_row();
                 self.paragraph();
-                // What is left of a table around this one is a layout.
+                // The rest of a table around this one is a layout.
                 self.table =
                     Table { depth: self.table.depth.saturating_sub(1), layout: true, ..Table::default() };
             }
@@ -288,7 +288,7 @@ impl Page {
         }
     }
 
-    /// The next text begins a paragraph (in a row of a table or a heading: after a space).
+    /// Makes the next text begin a paragraph (in a row of a table or a heading: after a space).
     fn paragraph(&mut self) {
         self.line_break(2);
     }
@@ -338,7 +338,7 @@ impl Page {
         self.breaks = 1;
     }
 
-    /// A block inside a cell: from here on the table is a layout.
+    /// Handles a block inside a cell: from here on the table is a layout.
     fn leave_row(&mut self) {
         if self.table.depth > 0 {
             self.table.layout = true;
@@ -368,7 +368,7 @@ impl Page {
         {
             if at > 0 {
                 self.newline();
-                // Code begins right after its tag, as a rule.
+                // Code usually begins right after its tag.
                 self.line = (line + at as u32 - 1).min(now);
                 if let Some(last) = self.lines.last_mut() {
                     *last = self.line;
@@ -382,7 +382,7 @@ impl Page {
         self.paragraph();
     }
 
-    /// Text between tags: entities decoded, white space collapsed outside `<pre>`.
+    /// Adds text between tags: decodes entities, and collapses white space outside `<pre>`.
     fn text(&mut self, html: &str) {
         if self.pre.is_some() {
             let decoded = self.references.decode(html);
@@ -415,7 +415,7 @@ impl Page {
         self.space |= decoded.ends_with(|letter: char| letter.is_whitespace());
     }
 
-    /// One word, after what was waiting for it.
+    /// Adds one word after the output that waits for it.
     fn put(&mut self, word: &str) {
         self.flush_breaks();
         let at_start = self.out.is_empty() || self.out.ends_with('\n');
@@ -464,7 +464,7 @@ impl Page {
         self.lines.push(self.line);
     }
 
-    /// Where `<main>` or `<article>` hold a good part of the text, the rest is dropped.
+    /// Drops the rest of the page if `<main>` or `<article>` contain a good part of the text.
     fn keep_main(&mut self) {
         let inside: usize = self.main.iter().map(Range::len).sum();
         if self.main.is_empty() || inside * 4 < self.out.len() {
@@ -474,7 +474,7 @@ impl Page {
         let mut line = 0;
         let mut counted = 0;
         for range in &self.main {
-            // A range begins before the line ends that were still waiting.
+            // A range begins before the pending line ends.
             let skipped =
                 self.out[range.clone()].len() - self.out[range.clone()].trim_start_matches('\n').len();
             let range = range.start + skipped..range.end;

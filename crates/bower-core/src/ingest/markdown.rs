@@ -13,15 +13,15 @@ use crate::config::Settings;
 /// A heading with the text up to the next heading of any level, or the text before the first.
 #[derive(Debug)]
 struct Section {
-    /// Level 1..6 and plain text; none before the first heading.
+    /// Level 1..6 and plain text; `None` before the first heading.
     heading: Option<(u8, String)>,
-    /// The section that holds this one.
+    /// The parent section.
     parent: Option<usize>,
-    /// All of it, and where the text after the heading begins.
+    /// The whole section, and where the text after the heading begins.
     range: Range<usize>,
     body: usize,
     blocks: Vec<Block>,
-    /// Characters, outer white space aside.
+    /// Number of characters without outer white space.
     length: usize,
 }
 
@@ -38,15 +38,15 @@ enum Shape {
     Other,
 }
 
-/// What one pass over the events finds.
+/// The result of one pass over the events.
 #[derive(Debug)]
 struct Outline {
     sections: Vec<Section>,
-    /// Where `#word` is no tag: code, links, HTML. Ascending, apart.
+    /// Ranges where `#word` is no tag: code, links, HTML. Ascending, not overlapping.
     masked: Vec<Range<usize>>,
 }
 
-/// A longer title is cut in paths and not repeated.
+/// Longest title; a longer one is cut in paths and not repeated.
 const TITLE_MAX: usize = 160;
 
 /// Parses a whole file.
@@ -71,7 +71,7 @@ pub(super) fn parse(text: &str, settings: &Settings) -> ParsedFile {
     reading
 }
 
-/// The first heading of level 1, and the chunks of `text[start..]`, of which `text[start..markdown]` is kept as it is.
+/// Returns the first heading of level 1, and the chunks of `text[start..]`. `text[start..markdown]` is kept unchanged.
 pub(super) fn chunks(
     text: &str,
     start: usize,
@@ -180,8 +180,8 @@ fn outline(text: &str, start: usize, markdown: usize) -> Outline {
     Outline { sections, masked }
 }
 
-/// The same text with each `<` that no `>` follows soon made a point: the parser looks for the end of a tag from every
-/// such bracket (100 KB of `<a` and line ends took it longer than 15 s). Texts with few of them stay as they are.
+/// Replaces each `<` that is not soon followed by `>`. From every such bracket the parser searches for the end of a tag
+/// (100 KB of `<a` and line ends took longer than 15 s). Texts with few of them are unchanged.
 fn without_open_brackets(text: &str) -> Cow<'_, str> {
     const FEW: usize = 500;
     const SOON: usize = 500;
@@ -240,7 +240,7 @@ fn block(sections: &mut [Section], start: usize, kind: Shape) {
     }
 }
 
-/// A title in one line, cut where it would fill a chunk by itself.
+/// Returns a title as one line, cut if it would fill a chunk by itself.
 fn short(title: &str) -> String {
     let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
     match title.char_indices().nth(TITLE_MAX) {
@@ -249,9 +249,9 @@ fn short(title: &str) -> String {
     }
 }
 
-/// Neighbouring sections that make one chunk: short ones join the next one under the same parent (or inside them), and what is
-/// then still short joins the one before. A heading without text of its own goes with its first subsection; where that has no
-/// room it is left out, because the path of that chunk says it.
+/// Groups adjacent sections into chunks. Short ones join the next one under the same parent (or inside them). Those
+/// that are still short then join the one before. A heading without its own text joins its first subsection. If it does
+/// not fit there it is left out, because that chunk's path contains it.
 fn groups(text: &str, sections: &[Section], min: usize, max: usize) -> Vec<Range<usize>> {
     let mut groups: Vec<(Range<usize>, usize)> = Vec::new();
     let mut at = 0;
@@ -270,7 +270,7 @@ fn groups(text: &str, sections: &[Section], min: usize, max: usize) -> Vec<Range
         }
         at = unit.end;
         if length == 0 {
-            // Only the text before the first heading can be empty: a heading counts.
+            // Only the text before the first heading can be empty, because a heading counts.
             continue;
         }
         if let Some((last, known)) = groups.last_mut()
@@ -290,12 +290,12 @@ fn groups(text: &str, sections: &[Section], min: usize, max: usize) -> Vec<Range
     groups.into_iter().map(|(range, _)| range).collect()
 }
 
-/// Characters of neighbours with an empty line between them.
+/// Number of characters of adjacent sections with an empty line between them.
 fn joined(sections: &[Section]) -> usize {
     sections.iter().map(|section| section.length).sum::<usize>() + 2 * (sections.len() - 1)
 }
 
-/// The last group can grow no more: if it is short, it joins the one before, where that is of the same parent.
+/// Completes the last group: if it is short, it joins the one before, if that has the same parent.
 fn settle(sections: &[Section], groups: &mut Vec<(Range<usize>, usize)>, min: usize, max: usize) {
     let [.., (before, before_length), (last, last_length)] = groups.as_mut_slice() else { return };
     if *last_length < min
@@ -316,7 +316,7 @@ fn belongs(sections: &[Section], group: &Range<usize>, section: usize) -> bool {
         || std::iter::successors(parent, |&at| sections[at].parent).any(|at| group.contains(&at))
 }
 
-/// Whether a section's title holds every word of its heading: no address of a link, no markup, not shortened.
+/// Whether a section's title contains every word of its heading: no link address, no markup, not shortened.
 fn repeats(text: &str, section: &Section) -> bool {
     fn words(text: &str) -> impl Iterator<Item = &str> {
         text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty())
@@ -326,7 +326,7 @@ fn repeats(text: &str, section: &Section) -> bool {
     words(heading).eq(words(title))
 }
 
-/// The heading path of a group: that of its first section with more than a heading.
+/// Returns the heading path of a group: that of its first section with more than a heading.
 fn path(sections: &[Section], group: Range<usize>) -> Option<String> {
     let named = || group.clone().filter(|&at| sections[at].heading.is_some());
     let at = named().find(|&at| !sections[at].blocks.is_empty()).or_else(|| named().next())?;
@@ -339,7 +339,7 @@ fn path(sections: &[Section], group: Range<usize>) -> Option<String> {
     Some(titles.join(" > ")).filter(|path| !path.is_empty())
 }
 
-/// Cuts one section that is too long, at its blocks where that is enough. Each part begins with the heading.
+/// Splits a section that is too long, at its blocks if that is enough. Each part begins with the heading.
 fn split(text: &str, section: &Section, max: usize, push: &mut impl FnMut(String, Range<usize>)) {
     let heading = match &section.heading {
         Some((level, title)) if !title.is_empty() => format!("{} {title}\n\n", "#".repeat((*level).into())),
@@ -355,7 +355,7 @@ fn split(text: &str, section: &Section, max: usize, push: &mut impl FnMut(String
         }
         push(format!("{heading}{piece}"), range);
     };
-    // A heading that says more than its title, or has no text to stand above, is kept as it was written.
+    // A heading with more than its title, or without text below it, is kept as written.
     let written = (section.blocks.is_empty() || !repeats(text, section))
         .then_some(Block { start: section.range.start, kind: Shape::Other });
     let blocks: Vec<Block> = written.into_iter().chain(section.blocks.iter().copied()).collect();
@@ -363,7 +363,7 @@ fn split(text: &str, section: &Section, max: usize, push: &mut impl FnMut(String
     let mut pending = begin..begin;
     for (at, block) in blocks.iter().enumerate() {
         let end = blocks.get(at + 1).map_or(section.range.end, |next| next.start);
-        // What stands between blocks (link definitions, blank lines) goes with the block before it.
+        // Text between blocks (link definitions, blank lines) belongs to the block before it.
         if fits(&text[trim(text, pending.start..end)], room) {
             pending.end = end;
             continue;
@@ -388,8 +388,8 @@ fn split(text: &str, section: &Section, max: usize, push: &mut impl FnMut(String
     }
 }
 
-/// Cuts one block: a fence at its lines, each part fenced again; a table at its rows, each part with the header; other text
-/// at paragraphs, lines, sentences.
+/// Splits one block: a fence at its lines, each part fenced again; a table at its rows, each part with the header;
+/// other text at paragraphs, lines, sentences.
 fn split_block(
     text: &str,
     range: Range<usize>,
@@ -420,7 +420,7 @@ fn split_block(
     }
 }
 
-/// The opening line of a fenced block, the place of its code, and a closing line with the newline before it.
+/// Returns the opening line of a fenced block, the range of its code, and a closing line with the newline before it.
 fn fence(block: &str) -> (&str, Range<usize>, &str) {
     let Some(open) = block.find('\n').map(|at| at + 1) else { return ("", 0..block.len(), "") };
     let mark = block.trim_start();
@@ -522,7 +522,7 @@ mod tests {
 
     #[test]
     fn a_heading_goes_with_the_text_below_it() {
-        // Without room for both, the path alone says it; a sibling's heading never ends a chunk.
+        // If both do not fit, only the path contains it; a sibling's heading never ends a chunk.
         check(
             "# Two\n\n## Fixed\n\nOne thing and another.\n\n# One\n\n## Fixed\n\nMuch more.\n",
             (60, 50),

@@ -1,5 +1,5 @@
 //! Tokenizes HTML into tags, attributes and character references.
-//! Each byte is looked at a bounded number of times, whatever is never closed.
+//! Each byte is read a bounded number of times, even if tags are never closed.
 
 use pulldown_cmark::{Event, Parser};
 use std::collections::HashMap;
@@ -9,10 +9,10 @@ use std::ops::Range;
 const SILENT: &[&str] = &["canvas", "datalist", "object", "select", "svg", "template"];
 /// Elements that surround the content of a page.
 const AROUND: &[&str] = &["button", "dialog", "footer", "menu", "nav"];
-/// Elements whose content is no HTML: it ends at their end tag only (HTML standard, 13.2.5.1 and 13.2.6.4).
+/// Elements whose content is no HTML: only their end tag ends it (HTML standard, 13.2.5.1 and 13.2.6.4).
 pub(super) const RAW: &[&str] =
     &["iframe", "noembed", "noframes", "script", "style", "textarea", "title", "xmp"];
-/// Elements that begin a paragraph of their own.
+/// Elements that begin a paragraph.
 pub(super) const BLOCKS: &[&str] = &[
     "address",
     "article",
@@ -46,14 +46,14 @@ pub(super) enum Boilerplate {
     Kept,
 }
 
-/// Character references that were met, decoded: asking the Markdown parser for each one again is slow.
+/// A cache of decoded character references, because decoding each one with the Markdown parser is slow.
 #[derive(Default)]
 pub(super) struct References {
     known: HashMap<String, String>,
 }
 
 impl References {
-    /// Character references decoded, with the table of the Markdown parser.
+    /// Decodes character references with the table of the Markdown parser.
     pub(super) fn decode(&mut self, html: &str) -> String {
         let mut text = String::with_capacity(html.len());
         let mut rest = html;
@@ -93,7 +93,7 @@ fn decode_reference(reference: &str) -> String {
             text.push_str(&piece);
         }
     }
-    // References to white space alone make an empty paragraph.
+    // References to white space alone would make an empty paragraph.
     match reference {
         "&nbsp;" | "&#160;" | "&#32;" | "&ensp;" | "&emsp;" | "&thinsp;" => " ".into(),
         "&Tab;" | "&#9;" => "\t".into(),
@@ -124,7 +124,7 @@ pub(super) fn is_silent(name: &str, attributes: &str, boilerplate: Boilerplate) 
             | "track"
             | "wbr"
     );
-    // Their end tags may be left out, so what follows could not be told from what is inside.
+    // Their end tags may be omitted, so content inside and after them cannot be distinguished.
     let open_ended =
         matches!(name, "p" | "li" | "td" | "th" | "tr" | "dt" | "dd" | "body" | "html" | "option");
     boilerplate == Boilerplate::Dropped
@@ -141,7 +141,8 @@ pub(super) fn self_closed(attributes: &str) -> bool {
     attributes.trim_end().ends_with('/')
 }
 
-/// `rust` of `class="language-rust"` or `lang-rust`; only letters, digits and a few signs, so that the fence stays one.
+/// Returns `rust` for `class="language-rust"` or `lang-rust`. Only letters, digits and a few signs are accepted, so
+/// that the fence stays intact.
 pub(super) fn language(attributes: &str) -> String {
     let classes = attribute(attributes, "class").unwrap_or_default();
     let name = classes
@@ -154,7 +155,7 @@ pub(super) fn language(attributes: &str) -> String {
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum MarkupKind {
-    /// `<` that opens no tag.
+    /// A `<` that opens no tag.
     Text,
     /// Comments, declarations, tags that never end.
     Nothing,
@@ -168,7 +169,7 @@ pub(super) struct MarkupToken {
     pub end: usize,
 }
 
-/// The tag or comment at a `<`.
+/// Returns the tag or comment at a `<`.
 pub(super) fn token(html: &str, at: usize) -> MarkupToken {
     let rest = &html[at + 1..];
     let nothing = |end: usize| MarkupToken { kind: MarkupKind::Nothing, attributes: end..end, end };
@@ -213,13 +214,13 @@ pub(super) fn token(html: &str, at: usize) -> MarkupToken {
     if end == bytes.len() {
         return nothing(end);
     }
-    // No element has a longer name; a megabyte of letters is not copied.
+    // No element has a longer name; this avoids copying a megabyte of letters.
     let name = if name_end <= 32 { name[..name_end].to_ascii_lowercase() } else { String::new() };
     let kind = if closing { MarkupKind::Close(name) } else { MarkupKind::Open(name) };
     MarkupToken { kind, attributes: attributes_start..end, end: end + 1 }
 }
 
-/// Where the end tag of an element with raw content begins.
+/// Returns where the end tag of an element with raw content begins.
 pub(super) fn raw_end(html: &str, from: usize, name: &str) -> usize {
     let mut at = from;
     while let Some(found) = html[at..].find("</") {
@@ -233,7 +234,7 @@ pub(super) fn raw_end(html: &str, from: usize, name: &str) -> usize {
     html.len()
 }
 
-/// The value of an attribute; empty where it has none.
+/// Returns the value of an attribute; empty if it has none.
 pub(super) fn attribute<'a>(attributes: &'a str, wanted: &str) -> Option<&'a str> {
     let mut rest = attributes.trim_start();
     while !rest.is_empty() {

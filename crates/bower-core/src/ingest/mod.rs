@@ -1,5 +1,5 @@
 //! Ingestion: walks a folder, parses its files, cuts them into chunks and compares these with stored ones.
-//! Reads files, writes nothing, knows no store.
+//! It reads files, writes nothing and does not use a store.
 //!
 //! ```no_run
 //! # use bower_core::{config::Settings, parts::ingest};

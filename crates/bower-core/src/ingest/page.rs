@@ -1,8 +1,9 @@
 //! Prints and parses a memory as a file that people edit: YAML between two lines of `---`, then its text.
-//! What is written here is read back to the byte; what somebody changed by hand is read as YAML has it, in whatever style.
+//! A printed file is parsed back to the byte. Edits by hand may use any style of YAML.
 //!
-//! It is read by the crate that reads the front matter of documents. What is written is a subset small enough to be seen to be
-//! right: one key a line, plain words, numbers, quoted texts and lists in one line, and one map of fields.
+//! The parser is the crate that parses the front matter of documents. The printer writes a subset that is small enough
+//! to be checked by reading: one key a line, plain words, numbers, quoted texts and lists in one line, and one map of
+//! fields.
 
 use serde_json::{Map, Value};
 use std::fmt::Write as _;
@@ -10,9 +11,9 @@ use std::fmt::Write as _;
 /// A file in its two parts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Page {
-    /// The head.
+    /// The fields of the front matter.
     pub fields: Map<String, Value>,
-    /// The text: everything behind the head but one line break at its end.
+    /// The text: everything after the front matter except one line break at its end.
     pub body: String,
 }
 
@@ -37,10 +38,10 @@ pub fn print_page(fields: &[(&str, Value)], body: &str) -> String {
     page + "---\n" + body + "\n"
 }
 
-/// Reads a page; the error says what is wrong with its head, in one line. A file without a head is all body.
+/// Parses a page; the error describes in one line what is wrong with its front matter. A file without front matter is all body.
 pub fn read_page(text: &str) -> Result<Page, String> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    // An editor that ends lines otherwise does so in the whole file.
+    // An editor that uses other line ends does so in the whole file.
     let unified;
     let text = if text.starts_with("---\r\n") {
         unified = text.replace("\r\n", "\n");
@@ -94,14 +95,14 @@ fn flow(value: &Value) -> String {
     }
 }
 
-/// A text as YAML would read it back: plain where nobody could take it for anything else.
+/// Writes a text so that YAML parses it back: plain if it cannot be mistaken for another value, else quoted.
 fn scalar(text: &str) -> String {
     let word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '/' | '.' | ' ');
     let is_plain = text.len() <= 200
         && text.starts_with(char::is_alphabetic)
         && text.chars().all(word)
         && !text.ends_with(' ')
-        // Words that some reader of YAML takes for a truth, for nothing or for a number.
+        // Words that some YAML parser reads as a boolean, null or a number.
         && !["true", "false", "null", "yes", "no", "on", "off", "y", "n", "nan", "inf"]
             .contains(&text.to_lowercase().as_str());
     if is_plain { text.to_owned() } else { quoted(text) }
@@ -116,7 +117,7 @@ fn quoted(text: &str) -> String {
             '\n' => out.push_str("\\n"),
             '\t' => out.push_str("\\t"),
             '\r' => out.push_str("\\r"),
-            // What YAML takes for a line break or forbids.
+            // Characters that YAML reads as a line break or forbids.
             c if c.is_control()
                 || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}') =>
             {

@@ -1,4 +1,4 @@
-//! Parses a file's bytes into chunks, with the reader that its name chooses.
+//! Parses a file's bytes into chunks, with the parser that its name selects.
 //! `parse` never panics and is linear in the input.
 
 use serde_json::{Map, Value};
@@ -16,7 +16,7 @@ use crate::request::Skipped;
 /// One part of a document, as it is shown, embedded and found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chunk {
-    /// The text. It stands alone: the parts of a split Markdown section each begin with its heading.
+    /// The text. It is complete in itself: the parts of a split Markdown section each begin with its heading.
     pub content: String,
     /// Heading path (`Guide > Install > Linux`) or symbol path (`impl Foo > fn bar`).
     pub section: Option<String>,
@@ -24,14 +24,14 @@ pub struct Chunk {
     pub lines: (u32, u32),
     /// The front matter's tags and those written inside this chunk; no duplicates, in order of appearance.
     pub tags: Vec<String>,
-    /// Identity inside the document: a hash of section and content, numbered where a document repeats itself.
+    /// Identity within the document: a hash of section and content, numbered if the document repeats itself.
     pub key: String,
 }
 
 /// A parsed file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Parsed {
-    /// Front matter's title, `<title>` or the first heading of level 1; none where the file names nothing.
+    /// Front matter's title, `<title>` or the first heading of level 1; `None` if the file has none.
     pub title: Option<String>,
     /// `v2`, `v1.4.0` from a path part, else `current`.
     pub version: String,
@@ -39,15 +39,15 @@ pub struct Parsed {
     pub tags: Vec<String>,
     /// Front matter's other fields: scalars and lists of scalars.
     pub metadata: Map<String, Value>,
-    /// In the order of the file. Empty where the file holds nothing to read (only white space, only front matter).
+    /// The chunks in the order of the file. Empty if the file has nothing to read (only white space, only front matter).
     pub chunks: Vec<Chunk>,
-    /// What was wrong but did not stop the reading, in words.
+    /// Problems that did not stop the parser, in words.
     pub notes: Vec<String>,
 }
 
-/// Parses a file that was read into `bytes`; `path` chooses the reader by its extension and gives the version.
+/// Parses a file that was read into `bytes`; `path` selects the parser by its extension and determines the version.
 ///
-/// Files that hold no text (binary, another encoding, empty, minified) come back as [`Skipped`] with the reason.
+/// Files without text (binary, another encoding, empty, minified) are returned as [`Skipped`] with the reason.
 pub fn parse(path: &Path, bytes: &[u8], settings: &Settings) -> Result<Parsed, Skipped> {
     let skip = |reason: String| Skipped { path: path.to_path_buf(), reason };
     let text = read::decode(bytes).map_err(|reason| skip(reason.to_owned()))?;
@@ -80,12 +80,12 @@ pub fn parse(path: &Path, bytes: &[u8], settings: &Settings) -> Result<Parsed, S
 
 fn finish(draft: Draft, repeats: &mut HashMap<String, u32>) -> Chunk {
     let mut hash = Sha256::new();
-    // The length before the section keeps ("a", "bc") and ("ab", "c") apart.
+    // The length before the section distinguishes ("a", "bc") from ("ab", "c").
     let section = draft.section.as_deref().unwrap_or_default();
     hash.update((section.len() as u64).to_le_bytes());
     hash.update(section);
     hash.update(&draft.content);
-    // 128 bits: no two of 2^40 chunks share a key but with a chance of 2^-49.
+    // 128 bits: two of 2^40 chunks share a key with a chance of 2^-49.
     let mut key = hex(&hash.finalize()[..16]);
     let times = repeats.entry(key.clone()).or_insert(0);
     if *times > 0 {
@@ -95,7 +95,7 @@ fn finish(draft: Draft, repeats: &mut HashMap<String, u32>) -> Chunk {
     Chunk { content: draft.content, section: draft.section, lines: draft.lines, tags: draft.tags, key }
 }
 
-/// The path part nearest the file that is `v<digits>[.<digits>...]`; the file's own name counts without its extension.
+/// Returns the path part nearest the file that is `v<digits>[.<digits>...]`; the file's own name counts without its extension.
 fn version(path: &Path) -> String {
     let stem = path.file_stem().and_then(|stem| stem.to_str());
     let parents = path.parent().into_iter().flat_map(|parent| parent.components().rev());
@@ -145,7 +145,7 @@ mod tests {
         }
     }
 
-    /// Reads a text that is cut into small chunks: no word is lost, and each chunk stands on the lines that it names.
+    /// Parses a text into small chunks and checks that no word is lost and that each chunk is on the lines that it names.
     fn compare(name: &str, text: &str) {
         fn words(text: &str) -> impl Iterator<Item = &str> {
             text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty())
@@ -173,7 +173,7 @@ mod tests {
                 *left -= 1;
             }
         } else {
-            // Nothing is repeated, and a grammar may see two tokens in what is one word here.
+            // Nothing is repeated; a grammar may split what is one word here.
             let visible = |text: &str| text.split_whitespace().collect::<String>();
             let all: String = parsed.chunks.iter().map(|chunk| visible(&chunk.content)).collect();
             assert_eq!(all, visible(text), "{name}");

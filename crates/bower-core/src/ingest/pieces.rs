@@ -1,28 +1,28 @@
 //! Reads JSON input piece by piece, each within a size limit.
-//! A piece that is too large is passed over without being held, and the rest is read.
+//! A piece that is too large is skipped without being held in memory, and the rest is read.
 
 use serde_json::Value;
 use std::io::{self, BufRead};
 
-/// The largest piece that is held, in bytes: a line of a transcript, or a conversation. A turn with a picture in it has some
-/// megabytes, and chat programs send no more than 32 MB at once.
+/// Largest piece in bytes: a line of a transcript, or a conversation. A turn with a picture has some megabytes, and
+/// chat programs send no more than 32 MB at once.
 pub const LARGEST_PIECE: usize = 32 << 20;
 
-/// Values in one piece, at most: each takes 32 bytes in memory and a field some 120, however short it is in the file.
+/// Most values in one piece: each takes 32 bytes in memory and a field about 120, however short it is in the file.
 pub const MOST_VALUES: usize = 1_000_000;
 
-/// What reading a line came to.
+/// The result of reading a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Line {
-    /// There are no more.
+    /// The end of the input.
     End,
-    /// A line of so many bytes, its end included where it has one.
+    /// A line of this many bytes, including its line end if it has one.
     Whole(u64),
-    /// One of so many bytes, which are more than are held.
+    /// A skipped line of this many bytes, which exceed the limit.
     TooLong(u64),
 }
 
-/// Reads a line of at most [`LARGEST_PIECE`] bytes into `line`. A longer one is passed over.
+/// Reads a line of at most [`LARGEST_PIECE`] bytes into `line`. A longer one is skipped.
 pub fn read_line(reader: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<Line> {
     line.clear();
     let (mut read, mut is_too_long) = (0_u64, false);
@@ -53,7 +53,7 @@ pub fn read_line(reader: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<Li
     }
 }
 
-/// Why a line was passed over, and what to do.
+/// Returns why a line was skipped, and what to do.
 pub fn line_too_long(bytes: u64) -> String {
     format!("{}; the line was left out", too_large("a line", bytes))
 }
@@ -67,7 +67,7 @@ fn too_large(what: &str, bytes: u64) -> String {
     )
 }
 
-/// Refuses JSON of so many values that its form in memory would be many times its length. The error says so.
+/// Returns an error for JSON with so many values that its form in memory would be many times its length.
 pub fn check_values(json: &[u8], most: usize) -> Result<(), String> {
     // The shortest value has two bytes with its comma.
     if json.len() / 2 < most {
@@ -87,13 +87,13 @@ fn too_many(most: usize) -> String {
     format!("it has more than {most} values, which is the most that one may have")
 }
 
-/// Where a scan of JSON is. It sees structure alone: what is no JSON but looks like it is found by whoever parses it.
+/// The state of a scan of JSON. It tracks structure alone; invalid JSON with a valid structure is found by the parser.
 #[derive(Debug, Default)]
 struct Scan {
     is_in_string: bool,
     is_escaped: bool,
     depth: u64,
-    /// Values that began, each by a bracket or a comma.
+    /// Number of values that began, each by a bracket or a comma.
     values: usize,
 }
 
@@ -120,14 +120,14 @@ impl Scan {
         }
     }
 
-    /// Whether nothing is open.
+    /// Whether no bracket or string is open.
     fn is_closed(&self) -> bool {
         self.depth == 0 && !self.is_in_string
     }
 }
 
-/// Reads a list one element at a time, until `each` says stop (false). An element that cannot be read is an error that says why, and
-/// those after it are read; the error of the whole is of the list itself, with its line.
+/// Reads a list one element at a time, until `each` returns false. An element that cannot be read is passed on as an
+/// error, and those after it are read. The returned error is of the list itself, with its line.
 pub fn each_element(
     reader: impl BufRead,
     each: &mut dyn FnMut(Result<Value, String>) -> bool,
@@ -164,7 +164,7 @@ pub fn each_element(
     }
 }
 
-/// Reads values that stand one after the other, until `each` says stop (false), as [`each_element`] does.
+/// Reads concatenated values until `each` returns false, like [`each_element`].
 pub fn each_value(
     reader: impl BufRead,
     each: &mut dyn FnMut(Result<Value, String>) -> bool,
@@ -198,7 +198,7 @@ impl<R: BufRead> Pieces<R> {
                 Ok(_) => break,
             }
         }
-        // Asked again because the borrow checker does not see that the loop has ended with it.
+        // Called again because the borrow checker does not see that the loop has ended with it.
         self.reader.fill_buf().map_err(|source| format!("line {line}: cannot be read on: {source}"))
     }
 
@@ -208,14 +208,14 @@ impl<R: BufRead> Pieces<R> {
         Ok(())
     }
 
-    /// The next byte that is no white space, which stays.
+    /// Returns the next byte that is no white space, without consuming it.
     fn skip_space(&mut self) -> Result<Option<u8>, String> {
         loop {
             let there = self.fill()?;
             if there.is_empty() {
                 return Ok(None);
             }
-            // A byte order mark may stand at the beginning.
+            // A byte order mark may be at the beginning.
             let is_space = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, 0xef | 0xbb | 0xbf);
             let end = there.iter().position(|byte| !is_space(byte));
             let next = end.map(|at| there[at]);
@@ -229,7 +229,7 @@ impl<R: BufRead> Pieces<R> {
         }
     }
 
-    /// The value that begins here; none where the file ends within it.
+    /// Returns the value that begins here; `None` if the file ends within it.
     fn next(&mut self) -> Result<Option<Result<Value, String>>, String> {
         let first_line = self.line;
         let (mut scan, mut held, mut length) = (Scan::default(), Vec::new(), 0_u64);
@@ -247,7 +247,7 @@ impl<R: BufRead> Pieces<R> {
             let mut end = there.len();
             for (at, &byte) in there.iter().enumerate() {
                 let was_closed = scan.is_closed();
-                // What is neither a string nor in brackets ends where something else begins.
+                // A value that is neither a string nor in brackets ends where something else begins.
                 if was_closed
                     && (length > 0 || at > 0)
                     && (byte.is_ascii_whitespace() || b",]}[{\"".contains(&byte))
@@ -288,7 +288,7 @@ impl<R: BufRead> Pieces<R> {
     }
 }
 
-/// How many lines end in some bytes.
+/// Returns the number of line ends in some bytes.
 fn newlines(bytes: &[u8]) -> u64 {
     bytes.iter().map(|byte| u64::from(*byte == b'\n')).sum()
 }
@@ -355,7 +355,7 @@ mod tests {
         assert_eq!(outcome.unwrap_err(), "line 3: the last object does not end");
     }
 
-    /// Letters without end, never in memory.
+    /// Returns an endless text that is never held in memory.
     fn long(head: &'static str, fill: &'static [u8], count: u64, tail: &'static str) -> impl BufRead {
         struct Fill(&'static [u8], usize);
         impl Read for Fill {

@@ -1,5 +1,5 @@
 //! Reads a file as text after checking its size, kind and encoding.
-//! Whatever is not text is refused with a reason that a user understands.
+//! A file that is not text is refused with a reason that a user understands.
 
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
@@ -10,20 +10,20 @@ use std::path::Path;
 use crate::item::hex;
 use crate::request::Skipped;
 
-/// Binary files show a NUL byte this early (git looks as far, `buffer_is_binary` in its xdiff-interface.c).
+/// Number of first bytes in which a NUL marks a binary file (as in git, `buffer_is_binary` in its xdiff-interface.c).
 const SNIFF_BYTES: usize = 8_000;
 
-/// A text this long whose lines are this long on average was written by a machine for a machine.
+/// Length and average line length from which on a text counts as generated for machines.
 const MINIFIED_BYTES: usize = 20_000;
 const MINIFIED_LINE: usize = 2_000;
 
 /// Reads a whole file of at most `max_bytes` bytes.
 ///
-/// What is no regular file, is larger, or cannot be read comes back as [`Skipped`] with the reason.
+/// Anything but a regular file, a larger file, or an unreadable one is returned as [`Skipped`] with the reason.
 pub fn read(path: &Path, max_bytes: u64) -> Result<Vec<u8>, Skipped> {
     let skip = |reason: String| Skipped { path: path.to_path_buf(), reason };
     let failed = |source: std::io::Error| skip(format!("cannot be read: {source}"));
-    // Asked before opening: opening a named pipe would wait for its writer for ever.
+    // Checked before opening, because opening a named pipe would wait for its writer for ever.
     let metadata = path.metadata().map_err(failed)?;
     if !metadata.is_file() {
         return Err(skip("not a regular file".into()));
@@ -32,7 +32,7 @@ pub fn read(path: &Path, max_bytes: u64) -> Result<Vec<u8>, Skipped> {
         return Err(skip(too_large(metadata.len(), max_bytes)));
     }
     let mut bytes = Vec::with_capacity(metadata.len() as usize);
-    // The limit holds for files that grow while they are read, and for those that claim no length (/proc).
+    // The limit also holds for files that grow while they are read, and for those that report no length (/proc).
     let mut limited = File::open(path).map_err(failed)?.take(max_bytes.saturating_add(1));
     limited.read_to_end(&mut bytes).map_err(failed)?;
     if bytes.len() as u64 > max_bytes {
@@ -41,7 +41,7 @@ pub fn read(path: &Path, max_bytes: u64) -> Result<Vec<u8>, Skipped> {
     Ok(bytes)
 }
 
-/// SHA-256 of a file's bytes, as 64 hex digits.
+/// Returns the SHA-256 of a file's bytes, as 64 hex digits.
 pub fn content_hash(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
 }
@@ -51,7 +51,7 @@ pub(super) fn too_large(bytes: u64, max_bytes: u64) -> String {
     format!("too large: {:.1} MiB, the limit is {:.1} MiB", mib(bytes), mib(max_bytes))
 }
 
-/// The text of a file with `\n` line ends and no byte order mark, or why it is none.
+/// Returns the text of a file with `\n` line ends and no byte order mark, or why it is no text.
 pub(super) fn decode(bytes: &[u8]) -> Result<Cow<'_, str>, &'static str> {
     if bytes.is_empty() {
         return Err("empty");
@@ -88,7 +88,7 @@ fn utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Result<String, &'static str>
     char::decode_utf16(pairs.iter().map(|&pair| unit(pair))).collect::<Result<_, _>>().map_err(|_| DAMAGED)
 }
 
-/// One spelling of the end of a line, and no NUL (databases and terminals cut text there). Keeps the number of lines.
+/// Normalises line ends and removes NUL (databases and terminals truncate text there). Keeps the number of lines.
 fn clean(text: Cow<'_, str>) -> Cow<'_, str> {
     if !text.bytes().any(|byte| byte == b'\r' || byte == 0) {
         return text;
@@ -108,10 +108,10 @@ fn clean(text: Cow<'_, str>) -> Cow<'_, str> {
     Cow::Owned(clean)
 }
 
-/// Why a text is not worth reading: bundles, source maps, dumps in one line.
+/// Returns why a text is not worth reading: bundles, source maps, dumps in one line.
 pub(super) fn minified(text: &str) -> Option<String> {
     let lines = text.bytes().filter(|&byte| byte == b'\n').count() + 1;
-    // Prose of one line a chapter has spaces; what machines pack has few.
+    // Prose with one line per chapter has spaces; minified text has few.
     let spaces = || text.bytes().filter(|&byte| byte == b' ').count();
     let average = text.len() / lines;
     (text.len() >= MINIFIED_BYTES

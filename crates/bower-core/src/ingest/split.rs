@@ -1,10 +1,10 @@
 //! Cuts a long text into pieces at the best places, such as ends of paragraphs, lines and sentences.
-//! Every character is looked at a bounded number of times.
+//! Every character is read a bounded number of times.
 
 use std::ops::Range;
 use unicode_normalization::char::is_combining_mark;
 
-/// Where a text may be cut, worst first.
+/// A kind of place where a text may be cut, worst first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Break {
     Character,
@@ -17,7 +17,7 @@ enum Break {
 /// Cuts a text into pieces of at most `max` characters, each repeating at most `overlap` of the one before (and never
 /// more than a quarter of `max`).
 ///
-/// The ranges are trimmed (indentation of a first line stays), ascending, and hold every character that is not white space.
+/// The ranges are trimmed (indentation of a first line stays), ascending, and cover every character that is not white space.
 pub(super) fn pieces(text: &str, max: usize, overlap: usize) -> Vec<Range<usize>> {
     let max = max.max(1);
     let overlap = overlap.min(max / 4);
@@ -26,7 +26,7 @@ pub(super) fn pieces(text: &str, max: usize, overlap: usize) -> Vec<Range<usize>
     let mut covered = 0;
     while start < text.len() {
         let (mut end, last, place) = cut(text, start, max);
-        // A piece that repeats the end of the one before is no crumb, and better places matter more.
+        // A piece that repeats the end of the one before is never tiny, and better places matter more.
         if !last
             && overlap == 0
             && place < Break::Paragraph
@@ -37,7 +37,7 @@ pub(super) fn pieces(text: &str, max: usize, overlap: usize) -> Vec<Range<usize>
             end = sooner;
         }
         let trimmed = start + text[start..end].trim_end().len();
-        // What is left may be white space after the part that would be repeated.
+        // The rest may be white space after the part that would be repeated.
         if trimmed > start.max(covered) {
             pieces.push(start..trimmed);
             covered = trimmed;
@@ -55,10 +55,10 @@ pub(super) fn pieces(text: &str, max: usize, overlap: usize) -> Vec<Range<usize>
     pieces
 }
 
-/// Where little more than one piece is left: a bit over half of it, so that the last piece is no crumb.
+/// Returns a cut slightly after the middle if little more than one piece is left, so that the last piece is not tiny.
 fn without_crumb(rest: &str, max: usize) -> Option<usize> {
     let little = max + max / 4;
-    // A character takes at most four bytes.
+    // A character has at most four bytes.
     if rest.len() > little * 4 {
         return None;
     }
@@ -66,10 +66,10 @@ fn without_crumb(rest: &str, max: usize) -> Option<usize> {
     (left > max && left < little).then_some(left * 3 / 5)
 }
 
-/// The end of the piece that begins at `start`, whether nothing is left after it, and what kind of place it is.
+/// Returns the end of the piece that begins at `start`, whether nothing is left after it, and the kind of place.
 fn cut(text: &str, start: usize, max: usize) -> (usize, bool, Break) {
-    // The best kind of place wins, the latest among equals. Only the second half of the piece counts: pieces stay
-    // long, and each character is looked at no more than two times.
+    // The best kind of place wins, the latest among equals. Only the second half of the piece counts: pieces stay long,
+    // and each character is read at most twice.
     let mut best = [None; 5];
     let (mut before, mut visible, mut newlines) = ('\n', '\n', 0);
     for (count, (at, letter)) in text[start..].char_indices().enumerate() {
@@ -94,14 +94,14 @@ fn cut(text: &str, start: usize, max: usize) -> (usize, bool, Break) {
     (text.len(), true, Break::Paragraph)
 }
 
-/// How good it is to cut between two characters; `visible` is the last that is no white space, `newlines` counts the
-/// line ends since then.
+/// Returns how good a cut between two characters is. `visible` is the last character that is no white space, `newlines`
+/// the number of line ends since then.
 fn break_between(before: char, visible: char, next: char, newlines: u32) -> Option<Break> {
     if before == '\n' {
         return Some(if newlines > 1 { Break::Paragraph } else { Break::Line });
     }
     if next.is_whitespace() || joins_the_character_before(next) || before == '\u{200D}' {
-        // White space stays with what is before it.
+        // White space belongs to what is before it.
         return None;
     }
     if before.is_whitespace() {
@@ -128,8 +128,8 @@ fn joins_the_character_before(letter: char) -> bool {
         || matches!(letter, '\u{200D}' | '\u{FE00}'..='\u{FE0F}' | '\u{1F3FB}'..='\u{1F3FF}')
 }
 
-/// Where the next piece begins so that it repeats up to `overlap` characters: the first start of a line or sentence
-/// there, else of a word, else nothing is repeated.
+/// Returns where the next piece begins, so that it repeats up to `overlap` characters: at the first start of a line or
+/// sentence there, else of a word. If there is none, nothing is repeated.
 fn step_back(text: &str, start: usize, end: usize, overlap: usize) -> usize {
     let first = text[start..end].char_indices().rev().take(overlap).last().map_or(end, |(at, _)| start + at);
     let mut word = None;
@@ -150,7 +150,7 @@ fn step_back(text: &str, start: usize, end: usize, overlap: usize) -> usize {
     word.unwrap_or(end)
 }
 
-/// The start of the first line at or after `from` that shows anything, its indentation included.
+/// Returns the start of the first non-blank line at or after `from`, its indentation included.
 fn trim_start(text: &str, from: usize, to: usize) -> usize {
     let rest = &text[from..to];
     let visible = rest.len() - rest.trim_start().len();
@@ -161,7 +161,7 @@ fn trim_start(text: &str, from: usize, to: usize) -> usize {
     }
 }
 
-/// The number of a text's lines by byte offset.
+/// Line numbers of a text by byte offset.
 pub(super) struct Lines {
     starts: Vec<usize>,
 }
@@ -172,28 +172,28 @@ impl Lines {
         Self { starts: std::iter::once(0).chain(ends.map(|(at, _)| at + 1)).collect() }
     }
 
-    /// The line, counted from 1, that holds the byte at this offset.
+    /// Returns the line, counted from 1, of the byte at this offset.
     pub(super) fn at(&self, offset: usize) -> u32 {
         self.starts.partition_point(|&start| start <= offset) as u32
     }
 
-    /// First and last line of a range of bytes.
+    /// Returns the first and last line of a range of bytes.
     pub(super) fn of(&self, range: &Range<usize>) -> (u32, u32) {
         (self.at(range.start), self.at(range.end.saturating_sub(1).max(range.start)))
     }
 }
 
-/// Whether a text has at most `max` characters, without counting more than it must.
+/// Whether a text has at most `max` characters; counts no further than necessary.
 pub(super) fn fits(text: &str, max: usize) -> bool {
     text.len() <= max || (text.len() <= max.saturating_mul(4) && text.chars().count() <= max)
 }
 
-/// A text's length in characters (Unicode scalar values).
+/// Returns a text's length in characters (Unicode scalar values).
 pub(super) fn length(text: &str) -> usize {
     text.chars().count()
 }
 
-/// A range without outer blank lines and trailing white space; the first line keeps its indentation.
+/// Returns a range without outer blank lines and trailing white space; the first line keeps its indentation.
 pub(super) fn trim(text: &str, range: Range<usize>) -> Range<usize> {
     let part = &text[range.clone()];
     let visible = part.len() - part.trim_start().len();
@@ -230,9 +230,9 @@ mod tests {
             0,
             &["    if a:\n        b()", "    else:\n        c()"],
         );
-        // Little more than one piece: two like ones instead of a crumb at the end.
+        // Little more than one piece: two similar ones instead of a tiny one at the end.
         check("aaa bbb ccc ddd eee", 17, 0, &["aaa bbb", "ccc ddd eee"]);
-        // e with an acute as two characters is not torn apart.
+        // e with an acute as two characters is not split.
         check("abce\u{301}fgh", 4, 0, &["abc", "e\u{301}fg", "h"]);
     }
 

@@ -1,12 +1,13 @@
 //! Names the definitions in source code by its syntax tree, such as `fn parse` or `class Shelf`.
-//! Never reads more of a node than its head.
+//! It reads only the head of a node.
 
 use tree_sitter::Node;
 
-/// A longer name (a macro's arguments, a generated type) is cut.
+/// Longest name; a longer one (a macro's arguments, a generated type) is cut.
 const NAME_MAX: usize = 80;
 
-/// What a node defines, e.g. `fn parse`, `impl Display for Foo`, `class Shelf`, `func (s *Server) Serve`; none where it is no definition.
+/// Returns the name of a definition, e.g. `fn parse`, `impl Display for Foo`, `class Shelf`, `func (s *Server) Serve`;
+/// `None` for other nodes.
 pub(super) fn symbol(node: Node<'_>, source: &str) -> Option<String> {
     let named = |word: &str| Some(format!("{word} {}", text(node.child_by_field_name("name")?, source)));
     match node.kind() {
@@ -28,11 +29,11 @@ pub(super) fn symbol(node: Node<'_>, source: &str) -> Option<String> {
                 None => format!("impl {of}"),
             })
         }
-        // Python; `class_definition` is its own
+        // Python; `class_definition` has its own arm
         "decorated_definition" => symbol(node.child_by_field_name("definition")?, source),
         "class_definition" => named("class"),
         "function_definition" => match node.child_by_field_name("declarator") {
-            // C, whose name is at the bottom of its declarator
+            // C, where the name is innermost in the declarator
             Some(declarator) => Some(text(declared(declarator)?, source)),
             None => named("def"),
         },
@@ -56,7 +57,7 @@ pub(super) fn symbol(node: Node<'_>, source: &str) -> Option<String> {
             let name = declarator.child_by_field_name("name")?;
             function.then(|| format!("const {}", text(name, source)))
         }
-        // Java and Go; `method_declaration` is both languages'
+        // Java and Go both have `method_declaration`
         "method_declaration" => match node.child_by_field_name("receiver") {
             Some(receiver) => {
                 let name = text(node.child_by_field_name("name")?, source);
@@ -82,14 +83,14 @@ pub(super) fn symbol(node: Node<'_>, source: &str) -> Option<String> {
     }
 }
 
-/// Go's and JavaScript's function declarations share a kind; only Go's keyword is `func`.
+/// Whether a function declaration is Go's. JavaScript has the same kind of node, but only Go's keyword is `func`.
 fn is_go(node: Node<'_>) -> bool {
     node.child(0).is_some_and(|keyword| keyword.kind() == "func")
 }
 
-/// The identifier that a C declarator declares: behind pointers, arrays, parameters, parentheses.
+/// Returns the identifier that a C declarator declares: inside pointers, arrays, parameters, parentheses.
 fn declared(mut node: Node<'_>) -> Option<Node<'_>> {
-    // Nobody writes a deeper one; a machine might.
+    // Deeper declarators occur only in generated code.
     for _ in 0..16 {
         if matches!(node.kind(), "identifier" | "type_identifier" | "field_identifier") {
             return Some(node);
@@ -99,7 +100,7 @@ fn declared(mut node: Node<'_>) -> Option<Node<'_>> {
     None
 }
 
-/// A node's text in one line.
+/// Returns a node's text as one line.
 fn text(node: Node<'_>, source: &str) -> String {
     let text = &source[node.byte_range()];
     let mut name = String::new();

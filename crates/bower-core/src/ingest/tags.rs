@@ -1,12 +1,12 @@
 //! Finds tags (`#word`) in running text and keeps lists of tags without duplicates.
-//! Code and links are masked by the caller.
+//! The caller masks code and links.
 
 use std::ops::Range;
 
-/// More tags than this on one document say nothing any more, and each is compared with all others.
+/// Most tags of one document; more carry no information, and each is compared with all others.
 const MAX_TAGS: usize = 500;
 
-/// Adds a tag as it is written, without `#` and outer white space, unless it is empty, there already or one of too many.
+/// Adds a tag as written, without `#` and outer white space. Empty tags, duplicates and those beyond the limit are ignored.
 pub(super) fn add(tags: &mut Vec<String>, tag: &str) {
     let tag = tag.trim().trim_start_matches('#').trim();
     if !tag.is_empty() && tags.len() < MAX_TAGS && !tags.iter().any(|known| known == tag) {
@@ -14,7 +14,7 @@ pub(super) fn add(tags: &mut Vec<String>, tag: &str) {
     }
 }
 
-/// The `#tag`s (a letter, then letters, digits, `_` and `-`) of `text[range]` outside the `masked` ranges.
+/// Returns the `#tag`s (a letter, then letters, digits, `_` and `-`) of `text[range]` outside the `masked` ranges.
 ///
 /// A tag follows white space, an opening bracket or quote, or nothing. `#fff` and `#a1b2c3` are colours. `masked` is ascending.
 pub(super) fn inline(text: &str, range: Range<usize>, masked: &[Range<usize>]) -> Vec<String> {

@@ -1,11 +1,12 @@
 //! Chunks plain text, data files, and code without a grammar.
-//! Cuts at paragraphs, lines and sentences; never fails.
+//! It cuts at paragraphs, lines and sentences, and never fails.
 
 use super::draft::{Draft, ParsedFile};
 use super::split::{Lines, fits, pieces};
 use crate::config::Settings;
 
-/// Data is looked up by its values: repeating a chunk's end in the next one would only list it twice.
+/// Extensions of data, which is chunked without overlap: it is searched by its values, and an overlap would only list
+/// them twice.
 const DATA: &[&str] = &[
     "cfg",
     "conf",
@@ -26,7 +27,7 @@ const DATA: &[&str] = &[
     "yml",
 ];
 
-/// Source code of languages that have no grammar here: code's size, no overlap.
+/// Extensions of source code without a grammar here: chunked with code's size and without overlap.
 const CODE: &[&str] = &[
     "asm", "awk", "bash", "bat", "cc", "clj", "cljs", "cmake", "cpp", "cs", "css", "cu", "cxx", "dart", "el",
     "elm", "erl", "ex", "exs", "fish", "fs", "gd", "glsl", "gradle", "graphql", "groovy", "hh", "hlsl",
@@ -35,7 +36,7 @@ const CODE: &[&str] = &[
     "sh", "sol", "sql", "svelte", "swift", "tcl", "tf", "v", "vb", "vim", "vue", "wgsl", "zig", "zsh",
 ];
 
-/// Cuts a text by its kind: prose in overlapping chunks of `text_chunk_max`, data of the same size without overlap, code of
+/// Cuts a text by its kind. Prose has overlapping chunks of `text_chunk_max`, data the same size without overlap, code
 /// `code_chunk_max` without overlap. Each further chunk of a .csv or .tsv file repeats the header row.
 pub(super) fn parse(text: &str, extension: &str, settings: &Settings) -> ParsedFile {
     let (max, overlap) = if CODE.contains(&extension) {
@@ -52,7 +53,7 @@ pub(super) fn parse(text: &str, extension: &str, settings: &Settings) -> ParsedF
     ParsedFile { drafts: drafts(text, header, max, overlap), ..ParsedFile::default() }
 }
 
-/// Chunks of a whole text; all but the first begin with `header`, where it is not empty.
+/// Returns the chunks of a whole text; all but the first begin with `header`, if it is not empty.
 pub(super) fn drafts(text: &str, header: &str, max: usize, overlap: usize) -> Vec<Draft> {
     let lines = Lines::new(text);
     let room = if header.is_empty() { max } else { max - super::split::length(header) - 1 };

@@ -1,5 +1,5 @@
 //! Parses transcripts of conversations into turns: who said what, and when.
-//! One line of a transcript is read at a time; nothing here reads a file.
+//! It parses one line of a transcript at a time and reads no files.
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -9,31 +9,31 @@ use super::brought::brought;
 use super::fields::{content, text, time_of};
 use crate::item::{Author, Provenance, derive_id};
 
-/// One thing that somebody said.
+/// One turn of a conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Turn {
-    /// The program that kept it: `chatgpt`, `claude`, `claude-code`, `codex`, `copilot`, `gemini`, `transcript`.
+    /// The program that recorded it: `chatgpt`, `claude`, `claude-code`, `codex`, `copilot`, `gemini`, `transcript`.
     pub origin: &'static str,
     /// The conversation's own id.
     pub conversation: String,
-    /// What the conversation is called.
+    /// The conversation's title.
     pub title: Option<String>,
-    /// The turn's id, where it has one; else its number in the conversation, from 1.
+    /// The turn's id; if it has none, its number in the conversation, from 1.
     pub id: String,
-    /// Who said it: a name, or a role that has one.
+    /// The speaker: a name or a role.
     pub speaker: Speaker,
-    /// When.
+    /// When it was said.
     pub time: Option<Timestamp>,
-    /// What.
+    /// The text.
     pub text: String,
-    /// The least trusted of what stood in the conversation before: a page that was fetched, what a tool printed.
+    /// The least trusted source earlier in the conversation: a fetched page, a tool's output.
     pub among: Author,
-    /// The least trusted of what the text itself holds: a document, where a file's text stands in it.
+    /// The least trusted source within the text: a document, if it contains a file's text.
     pub holds: Author,
 }
 
 impl Turn {
-    /// Whose words it is. Other people than the user come from outside; what an agent says is as trusted as what it had read.
+    /// Returns its provenance. Other people than the user are outside; an agent is as trusted as what it had read.
     pub(crate) fn provenance(&self, me: Option<&str>) -> Provenance {
         match &self.speaker {
             Speaker::User => Provenance::picked(Author::User, self.holds),
@@ -46,19 +46,20 @@ impl Turn {
     }
 }
 
-/// Who says something.
+/// The speaker of a turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Speaker {
-    /// Whoever uses the program.
+    /// The user of the program.
     User,
     /// The program, by its name.
     Assistant(&'static str),
-    /// Somebody with a name.
+    /// A person with a name.
     Named(String),
 }
 
 impl Speaker {
-    /// The name in front of what they say: with a capital, as names of speakers are recognised; `me` is the user's own.
+    /// Returns the name before the speaker's lines: with a capital, so that it is recognised as a speaker's. `me` is
+    /// the user's name.
     pub fn name(&self, me: Option<&str>) -> String {
         let name = match self {
             Self::User => me.unwrap_or("User"),
@@ -69,7 +70,7 @@ impl Speaker {
         letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
     }
 
-    /// A role or a name, as transcripts have it.
+    /// Parses a role or a name, as transcripts have it.
     pub(crate) fn of(word: &str, assistant: &'static str) -> Option<Self> {
         match word.trim().to_lowercase().as_str() {
             "" | "system" | "tool" | "developer" | "function" => None,
@@ -80,27 +81,27 @@ impl Speaker {
     }
 }
 
-/// Reads a transcript line by line: sessions of Claude Code, Codex, Gemini and Copilot, and objects with a speaker and a text.
+/// Parses a transcript line by line: sessions of Claude Code, Codex, Gemini and Copilot, and objects with a speaker and a text.
 #[derive(Clone, Debug)]
 pub struct Transcript {
-    /// What the conversation is called where no line says so: the file's name.
+    /// The conversation's title if no line contains one: the file's name.
     name: String,
-    /// Its id where no line names one: its name and its beginning, for two files may have one name, and a longer one begins as
-    /// it did.
+    /// The conversation's id if no line contains one: from its name and its beginning. Two files may have one name, and
+    /// a file that grows keeps its beginning.
     unnamed: Option<String>,
-    /// The session, once a line has named one.
+    /// The session, once a line contained one.
     session: Option<String>,
-    /// Codex writes its first line before anything else.
+    /// Whether it is Codex's; its first line shows that.
     is_codex: bool,
-    /// So does Gemini.
+    /// Whether it is Gemini's; its first line shows that.
     is_gemini: bool,
     turns: HashMap<String, u32>,
-    /// The least trusted of what stood so far in each conversation.
+    /// The least trusted source so far in each conversation.
     among: HashMap<String, Author>,
 }
 
 impl Transcript {
-    /// `name` stands for the conversation where the lines name none.
+    /// Creates a parser; `name` is the conversation's name if the lines contain none.
     pub fn new(name: &str) -> Self {
         Self {
             name: name.to_owned(),
@@ -113,23 +114,23 @@ impl Transcript {
         }
     }
 
-    /// The least trusted of what stood in a conversation so far.
+    /// Returns the least trusted source so far in a conversation.
     pub fn among(&self, conversation: &str) -> Author {
         let of = |name: &str| self.among.get(name).copied().unwrap_or(Author::User);
-        // What came before any conversation had its name is in all of them.
+        // Sources before the first named conversation count for all of them.
         of(conversation).less_trusted(of(""))
     }
 
-    /// Goes on with a conversation of which a part was read before.
+    /// Continues a conversation of which a part was read before.
     pub fn go_on(&mut self, conversation: &str, among: Author) {
         let stood = self.among.entry(conversation.to_owned()).or_insert(Author::User);
         *stood = stood.less_trusted(among);
     }
 
-    /// The turn of a line; nothing for a line that is no turn (tools, settings, what the program tells its model). The error says
-    /// what a line without any meaning lacks.
+    /// Returns the turn of a line; `None` for lines that are no turn (tools, settings, instructions of the program to
+    /// its model). The error describes what an unusable line lacks.
     ///
-    /// What a line brings from outside stands before the next turn.
+    /// A source from outside in a line counts from the next turn on.
     pub fn line(&mut self, line: &Value) -> Result<Option<Turn>, String> {
         let turn = self.said(line);
         if let Some(brought) = brought(line) {
@@ -137,13 +138,13 @@ impl Transcript {
                 Ok(Some(turn)) => Some(turn.conversation.clone()),
                 Ok(None) | Err(_) => self.conversation_of(line),
             };
-            // Of which conversation is not known before its first turn: it stands before that.
+            // The conversation is unknown before its first turn, and the source comes before that.
             self.go_on(&conversation.unwrap_or_default(), brought);
         }
         turn
     }
 
-    /// The conversation of a line that is no turn, as far as that is known yet.
+    /// Returns the conversation of a line that is no turn, as far as it is known yet.
     fn conversation_of(&self, line: &Value) -> Option<String> {
         let named = text(line, SESSIONS).or_else(|| text(line, &["sessionId"])).map(str::to_owned);
         named.or_else(|| self.session.clone()).or_else(|| self.unnamed.clone())
@@ -177,7 +178,7 @@ impl Transcript {
             && fields.contains_key("timestamp")
             && text(line, &["id"]).is_some()
         {
-            // The first line of Codex as it was in its first year.
+            // Codex's first line in its first year.
             (self.is_codex, self.session) = (true, text(line, &["id"]).map(str::to_owned));
             return Ok(None);
         }
@@ -196,7 +197,7 @@ impl Transcript {
             "response_item" if text(payload, &["type"]) == Some("message") => {
                 let speaker = Speaker::of(text(payload, &["role"])?, "Codex")?;
                 let said = content(payload.get("content")?);
-                // What the program itself tells its model stands between such marks, as if the user had said it.
+                // The program's own instructions to its model are recorded as the user's, within such marks.
                 let is_told = ["<environment_context", "<user_instructions", "# AGENTS.md instructions"]
                     .iter()
                     .any(|mark| said.trim_start().starts_with(mark));
@@ -206,7 +207,7 @@ impl Transcript {
         }
     }
 
-    /// A message of Gemini's recording; what sets or takes back something is none.
+    /// Parses a message of Gemini's recording; records that set or undo something are no messages.
     fn gemini(&mut self, line: &Value) -> Option<Turn> {
         let speaker = match text(line, &["type"])? {
             "user" => Speaker::User,
@@ -215,7 +216,7 @@ impl Transcript {
         };
         let id = text(line, &["id"]).map(str::to_owned);
         let said = line.get("content")?;
-        // Files that a message names are put behind it, as if the user had said them.
+        // Files that a message names are appended to it as if the user had written them.
         let said = match said.as_array() {
             Some(parts) => {
                 let is_file = |part: &&Value| {
@@ -228,7 +229,7 @@ impl Transcript {
         self.turn("gemini", None, id, speaker, time_of(line), said)
     }
 
-    /// An event of Copilot's log: `user.message`, `assistant.message`.
+    /// Parses an event of Copilot's log: `user.message`, `assistant.message`.
     fn copilot(&mut self, kind: &str, data: &Value, line: &Value) -> Option<Turn> {
         let speaker = match kind {
             "session.start" => {
@@ -254,7 +255,7 @@ impl Transcript {
             _ => return None,
         };
         let said = content(line.get("message")?.get("content")?);
-        // Commands and their output are written as if the user had said them.
+        // Commands and their output are recorded as the user's.
         if ["<command-", "<local-command-", "Caveat: The messages below"]
             .iter()
             .any(|mark| said.starts_with(mark))
@@ -317,7 +318,7 @@ impl Transcript {
         let number = self.turns.entry(conversation.clone()).or_insert(0);
         *number += 1;
         let id = id.unwrap_or_else(|| number.to_string());
-        // What says nothing is no turn, but it has its number: more lines must not renumber those before.
+        // An empty message is no turn but uses up its number, so that later lines never renumber earlier ones.
         (!text.trim().is_empty()).then(|| Turn {
             origin,
             conversation,
@@ -332,7 +333,7 @@ impl Transcript {
     }
 }
 
-/// Stands before the files that a message to Gemini names.
+/// The mark before the files that a message to Gemini names.
 const GEMINI_FILES: &str = "--- Content from referenced files";
 
 const SPEAKERS: &[&str] = &["speaker", "role", "author", "sender", "from", "name", "user"];

@@ -1,5 +1,5 @@
 //! Walks paths and yields the files to index, with ripgrep's ignore rules.
-//! A path that does not exist fails before the first file is given out.
+//! A path that does not exist fails before the first file is returned.
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use std::collections::HashSet;
@@ -10,12 +10,12 @@ use super::read;
 use crate::error::{Error, Missing, Result};
 use crate::request::Skipped;
 
-/// What a walk leaves out.
+/// The filters of a walk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WalkOptions {
-    /// Globs in gitignore syntax, relative to each folder walked; a file must match one of them. None lets all pass.
+    /// Globs in gitignore syntax, relative to each walked folder; a file must match one of them. An empty list lets all pass.
     pub include: Vec<String>,
-    /// Globs in gitignore syntax; what matches is left out, folders with all they hold.
+    /// Globs in gitignore syntax; matching files are left out, and matching folders with all their contents.
     pub exclude: Vec<String>,
     /// Larger files are listed as skipped, in bytes.
     pub max_bytes: u64,
@@ -27,7 +27,7 @@ impl Default for WalkOptions {
     }
 }
 
-/// One thing that a walk met.
+/// One entry of a walk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WalkEntry {
     /// A file to read.
@@ -37,17 +37,17 @@ pub enum WalkEntry {
         /// Its size in bytes.
         bytes: u64,
     },
-    /// A file or folder that is left out for a reason worth telling (not: ignored, hidden or excluded).
+    /// A file or folder that is left out for a reason worth reporting (not: ignored, hidden or excluded).
     Skipped(Skipped),
 }
 
-/// A running walk; reads folders as it is asked for files. Made by [`walk`].
+/// A running walk, made by [`walk`]; reads folders on demand.
 pub struct Walk {
     roots: std::vec::IntoIter<Root>,
     current: Option<ignore::Walk>,
     include: Option<Gitignore>,
     options: WalkOptions,
-    /// Files given out, kept only where two roots may meet.
+    /// Files already returned, recorded only if roots may overlap.
     seen: Option<HashSet<PathBuf>>,
 }
 
@@ -56,7 +56,7 @@ enum Root {
     Folder(PathBuf),
 }
 
-/// Names that tools write and people do not read.
+/// Names of files that tools write and people do not read.
 const LOCK_FILES: &[&str] = &[
     "bun.lock",
     "cargo.lock",
@@ -77,16 +77,16 @@ const LOCK_FILES: &[&str] = &[
 
 /// Walks files and folders.
 ///
-/// Within a root, files come in the order of their paths (bytes, part by part); roots are sorted too, and a file is given out once
-/// even where roots overlap. `.gitignore`, `.ignore` and `.git/info/exclude` count, also those in folders above a
-/// root, in repositories or not; the user's global excludes do not (they live in the home folder). Hidden files,
-/// `.git` and `.bowerbird` among them, and symbolic links inside folders are passed over. A file that is named
-/// itself is always given out; if it is too large it is listed.
+/// Within a root, files are in the order of their paths (bytes, part by part). Roots are sorted too, and a file is
+/// returned once even if roots overlap. `.gitignore`, `.ignore` and `.git/info/exclude` apply, also those in folders
+/// above a root, in repositories or not. The user's global excludes do not (they are in the home folder). Hidden files,
+/// `.git` and `.bowerbird` among them, and symbolic links inside folders are skipped. A file that is itself among the
+/// paths is always returned, or listed as skipped if it is too large.
 ///
 /// # Errors
 /// [`Error::NotFound`] for a path that does not exist, [`Error::Invalid`] for a glob, both before anything is read.
 pub fn walk(paths: &[PathBuf], options: &WalkOptions) -> Result<Walk> {
-    // Globs are checked here so that a typing error does not show after an hour of indexing.
+    // Globs are checked here so that a typing error is reported before an hour of indexing.
     matcher(Path::new("/"), "include", &options.include)?;
     matcher(Path::new("/"), "exclude", &options.exclude)?;
     let mut roots = paths.iter().map(|path| canonical(path)).collect::<Result<Vec<_>>>()?;
@@ -109,7 +109,7 @@ fn canonical(path: &Path) -> Result<PathBuf> {
     })
 }
 
-/// Matches what any of the globs would ignore, were they lines of a .gitignore in `root`.
+/// Matches what any of the globs would ignore as a line of a .gitignore in `root`.
 fn matcher(root: &Path, what: &str, globs: &[String]) -> Result<Option<Gitignore>> {
     if globs.is_empty() {
         return Ok(None);
@@ -126,7 +126,7 @@ fn matcher(root: &Path, what: &str, globs: &[String]) -> Result<Option<Gitignore
 
 impl Walk {
     fn enter(&mut self, root: &Path) {
-        // The globs were compiled once by `walk`; another root changes only what they are relative to.
+        // `walk` compiled the globs once; another root changes only what they are relative to.
         let compile = |what, globs: &[String]| matcher(root, what, globs).ok().flatten();
         self.include = compile("include", &self.options.include);
         let exclude = compile("exclude", &self.options.exclude).map(Arc::new);
@@ -203,7 +203,7 @@ impl Iterator for Walk {
     }
 }
 
-/// The path and cause inside the walker's nested error.
+/// Returns the path and cause inside the walker's nested error.
 fn unreadable(error: &ignore::Error) -> Skipped {
     let mut path = PathBuf::new();
     let mut inner = error;
@@ -229,7 +229,7 @@ mod tests {
     use super::*;
 
     fn tree() -> tempfile::TempDir {
-        // Without the dot that the default prefix has: it would be hidden.
+        // Without the dot of the default prefix, which would make it hidden.
         let root = tempfile::Builder::new().prefix("walk").tempdir().expect("a folder");
         for (path, text) in [
             (".gitignore", "build/\n*.tmp\n"),
@@ -273,7 +273,7 @@ mod tests {
         let root = root.path();
         let all = WalkOptions::default();
         check(root, &["."], &all, &[LOCK, "a.md", "b/big.txt", "b/c.rs", "drafts/e.md"]);
-        // Overlapping roots give a file once; what is named itself is always taken.
+        // A file in overlapping roots is returned once; a file among the paths is always returned.
         check(
             root,
             &["b", ".", "a.md", "b/../d.tmp", ".hidden.md"],

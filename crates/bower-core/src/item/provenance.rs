@@ -1,5 +1,5 @@
-//! The provenance of an item: who said it, its least trusted source, and whether somebody decided to keep it.
-//! From these alone follows what may be put before an agent that did not ask for it, and with which mark.
+//! The provenance of an item: its speaker, its least trusted source, and whether a person reviewed it.
+//! They alone decide which items may enter an agent's prompt unasked, and with which mark.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,25 +10,25 @@ use super::{Kind, Status};
 use crate::error::Error;
 
 words! {
-    /// Who says something, from the most trusted to the least: what is made of several sources is as trusted as the last of them.
+    /// A speaker or source, from the most trusted to the least. A text with several sources is as trusted as the least of them.
     Author, "author" {
-        /// The person whose store it is.
+        /// The store's user.
         User = "user",
-        /// An agent that works for them.
+        /// The user's agent.
         Agent = "agent",
         /// A file that was opened or attached.
         Document = "document",
-        /// What a tool printed: a command, a mailbox, another service.
+        /// Output of a tool: a command, a mailbox, another service.
         Tool = "tool",
-        /// Another program's memories, and what other people said in a conversation that was brought in.
+        /// Another program's memories, and other people's turns in an imported conversation.
         Import = "import",
-        /// A page that was fetched: anybody may have written it.
+        /// A fetched web page: anybody may have written it.
         Web = "web",
     }
 }
 
 impl Author {
-    /// Whether neither the user nor their agent said it.
+    /// Whether neither the user nor their agent is the author.
     pub const fn is_outside(self) -> bool {
         match self {
             Self::User | Self::Agent => false,
@@ -36,16 +36,16 @@ impl Author {
         }
     }
 
-    /// The less trusted of two.
+    /// Returns the less trusted of two.
     #[must_use]
     pub fn less_trusted(self, other: Self) -> Self {
         self.max(other)
     }
 
-    /// Where the words stood, for whoever reads them in a prompt.
+    /// Returns the source as words for the reader of a prompt.
     const fn whence(self) -> &'static str {
         match self {
-            // Nothing here can tell what a message quotes.
+            // A message may quote others, which cannot be detected here.
             Self::User => "a user's message that may quote others",
             Self::Agent => "an agent's message",
             Self::Document => "a document",
@@ -57,61 +57,63 @@ impl Author {
 }
 
 words! {
-    /// What becomes of an item when what an origin wrote is taken back.
+    /// The effect on an item of undoing what an origin wrote.
     TakenHow, "what" {
-        /// The origin wrote it: it leaves answers.
+        /// The origin wrote it: it is archived.
         Archived = "archived",
-        /// The origin had replaced it: it is back.
+        /// The origin had replaced it: it is active again.
         Restored = "restored",
-        /// The origin had said it again: that counts no longer.
+        /// The origin had repeated it: that confirmation is removed.
         Unconfirmed = "unconfirmed",
     }
 }
 
-/// Whose words an item is.
+/// Speaker, least trusted source and review state of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct Provenance {
-    /// Who said it.
+    /// The speaker.
     pub said_by: Author,
-    /// The least trusted of its sources: of what an agent says after it read a page, the web.
+    /// The least trusted of its sources. For an agent's statement after it read a page, this is the web.
     pub least_trusted: Author,
-    /// Somebody decided to keep it: they told it, pinned it, or kept it in a review.
+    /// Whether a person decided to keep it: stated it, pinned it, or kept it in a review.
     pub reviewed: bool,
 }
 
-/// Whether an item may be put before somebody who did not ask for it.
+/// Whether an item may enter a prompt that did not ask for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Admission {
-    /// As it is.
+    /// Without a mark.
     Plain,
-    /// Only with the mark of [`Provenance::mark`].
+    /// Only with the mark that [`Provenance::mark`] returns.
     Marked,
-    /// Not at all, until somebody keeps it.
+    /// Not before a person keeps it.
     Held,
 }
 
 impl Provenance {
-    /// A part of a file: whoever had it indexed chose it, and its path cites it.
+    /// A part of a file: a person chose to index the file, and its path cites it.
     pub const FILE: Self =
         Self { said_by: Author::Document, least_trusted: Author::Document, reviewed: true };
 
-    /// What somebody told the store to keep. What they have from outside waits for a review all the same.
+    /// Returns the provenance of a text whose author asked to keep it. If the author is outside, it waits for a review
+    /// nevertheless.
     pub const fn told(by: Author) -> Self {
         Self { said_by: by, least_trusted: by, reviewed: !by.is_outside() }
     }
 
-    /// What was picked out of words that nobody asked to keep. `among` is the least trusted of what stood before them.
+    /// Returns the provenance of a text extracted from words that nobody asked to keep. `among` is the least trusted
+    /// source before it.
     pub fn picked(by: Author, among: Author) -> Self {
         Self { said_by: by, least_trusted: by.less_trusted(among), reviewed: false }
     }
 
-    /// Whether anything of it came from outside.
+    /// Whether any of its sources is outside.
     pub const fn is_outside(self) -> bool {
         self.said_by.is_outside() || self.least_trusted.is_outside()
     }
 
-    /// What is made of two: as trusted as the less trusted, and reviewed where both are.
+    /// Combines the provenance of two sources: as trusted as the less trusted, and reviewed if both are.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self {
@@ -121,12 +123,14 @@ impl Provenance {
         }
     }
 
-    /// What is made of several; none of none.
+    /// Combines the provenance of several sources; `None` if there are none.
     pub fn of_sources(sources: impl IntoIterator<Item = Self>) -> Option<Self> {
         sources.into_iter().reduce(Self::and)
     }
 
-    /// The same words again: an item that somebody reviewed stays what it is, unless somebody more trusted tells it to be kept.
+    /// Returns the provenance after the same words were repeated. A reviewed repetition raises trust to the better of
+    /// both. An unreviewed one leaves a reviewed item unchanged, and lowers an unreviewed item's trust to the worse of
+    /// both.
     #[must_use]
     pub fn said_again(self, told: Self) -> Self {
         match (self.reviewed, told.reviewed) {
@@ -140,14 +144,14 @@ impl Provenance {
         }
     }
 
-    /// Whether whoever says the same in words of their own is to be heard in these: nobody reviewed what is there, or it came from
-    /// outside, and they told it to be kept.
+    /// Whether a reviewed new wording of the same content replaces the stored one. The stored one must be unreviewed, or
+    /// from outside while the new one is not.
     pub fn yields_to(self, told: Self) -> bool {
         told.reviewed && (!self.reviewed || (self.is_outside() && !told.is_outside()))
     }
 
-    /// What is known of a memory that was written before provenance was kept, by its source and its speaker: as little trust as
-    /// fits. Schema 10 says the same in SQL.
+    /// Returns the provenance of a memory written before provenance was stored, from its source and speaker. It is the
+    /// least trust that fits. Schema 10 has the same rule in SQL.
     pub fn of_source(source: &str, speaker: Option<&str>, status: Status) -> Self {
         let is_waiting = status == Status::Candidate;
         let said_by = match speaker {
@@ -155,7 +159,7 @@ impl Provenance {
             Some(_) | None => Author::Agent,
         };
         match source {
-            // A person, or an agent by a tool: nothing told the two apart.
+            // A person, or an agent by a tool: the two were not distinguished.
             "bower" | "cli" | "consolidate" => {
                 Self { said_by: Author::Agent, least_trusted: Author::Agent, reviewed: !is_waiting }
             }
@@ -166,9 +170,9 @@ impl Provenance {
         }
     }
 
-    /// Whether an item may be put before somebody who did not ask for it.
+    /// Returns whether an item may enter a prompt that did not ask for it.
     ///
-    /// A part of a document is cited by its path, and chosen by whoever had it indexed: it is never held.
+    /// A part of a document is cited by its path, and a person chose to index it: it is never held.
     pub fn admission(self, kind: Kind, status: Status) -> Admission {
         let is_confirmed = self.reviewed && status != Status::Candidate;
         match kind {
@@ -182,7 +186,7 @@ impl Provenance {
         }
     }
 
-    /// What a reader must be told beside the item, in words of our own; none where nothing needs to be said.
+    /// Returns the note that a reader needs beside the item, in our own words; `None` if none is needed.
     pub fn mark(self, kind: Kind, status: Status) -> Option<String> {
         if self.admission(kind, status) == Admission::Plain {
             return None;
@@ -200,8 +204,8 @@ impl Provenance {
     }
 }
 
-/// What one writer wrote, as far as it can be named: a session, the program that a session or an agent runs in, or the source
-/// that a memory carries. What is not named is not asked for.
+/// A writer, as far as it can be named: a session, the program that a session or agent runs in, or the source stored
+/// with a memory. Fields that are `None` match everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct Origin {
@@ -217,7 +221,7 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// Whether it names nothing.
+    /// Whether no field is set.
     pub const fn is_nothing(&self) -> bool {
         self.session.is_none() && self.host.is_none() && self.source.is_none()
     }
@@ -252,8 +256,8 @@ mod tests {
         }
     }
 
-    /// Each combination, spelt out by hand from the rule: nothing from outside enters before somebody kept it, nothing from
-    /// outside or unreviewed enters without a mark.
+    /// All combinations, written by hand from the rule. Nothing from outside enters before a person kept it. Nothing
+    /// from outside or unreviewed enters without a mark.
     #[test]
     fn what_may_enter_a_context_that_nobody_asked_for() {
         use Admission::{Held, Marked, Plain};

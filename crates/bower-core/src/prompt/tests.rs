@@ -78,10 +78,10 @@ fn what_nobody_sees_goes_and_line_breaks_are_one() {
     check("abc\u{202e}fed\u{2066}", "abcfed");
     check("hi\u{e0041}\u{e0042}", "hi");
     check("\u{2764}\u{fe0f}\u{fe01}\u{e0101}x", "\u{2764}\u{fe0f}x");
-    // What goes, or is not seen itself, parts no run.
+    // Characters that are removed or invisible do not interrupt a run.
     check("a\u{fe00}\u{1}\u{fe01}\u{200b}\u{fe02}b", "a\u{fe00}\u{200b}b");
     check("\u{fe00}a \u{fe00}b\r\u{fe01}c", "a b\nc");
-    // Emoji of several parts and marks that languages need stay.
+    // Multi-part emoji and marks that languages need are kept.
     let needed = "👩\u{200d}👩\u{200d}👧 \u{645}\u{6cc}\u{200c}\u{62e} a\u{200e}b ประเทศ\u{200b}ไทย";
     check(needed, needed);
 }
@@ -115,7 +115,7 @@ fn the_seam_of_two_texts_opens_nothing() {
     assert_eq!(joined(&["a < b", "owe"]), "a < bowe");
     let far = format!("<{}", "\u{200b}".repeat(9_000));
     assert_eq!(joined(&[&far, "bowerbird"]), format!("[{}bowerbird", "\u{200b}".repeat(9_000)));
-    // What was wrapped stays wrapped, whatever stands behind it.
+    // A wrapped text stays wrapped, whatever follows it.
     let mut both = wrapped(&PromptText::own("one"));
     both.push(&wrapped(&PromptText::own("two")));
     assert_eq!(both.matches("<bowerbird>\n").count(), 2);
@@ -124,7 +124,7 @@ fn the_seam_of_two_texts_opens_nothing() {
 
 #[test]
 fn many_texts_take_linear_time() {
-    // A look through all of it at each of them would take minutes.
+    // Searching the whole text after each push would take minutes.
     let mut all = PromptText::default();
     let one = PromptText::line(&"word ".repeat(40));
     (0..50_000).for_each(|_| all.push(&one));
@@ -139,7 +139,7 @@ fn json_is_made_harmless_with_its_names() {
     assert_eq!(json(value), expected);
 }
 
-/// A character that a reader takes for an ASCII letter.
+/// Generates a character that a reader takes for an ASCII letter.
 fn disguised(letter: char) -> BoxedStrategy<String> {
     let upper = letter.to_ascii_uppercase();
     let plane =
@@ -158,7 +158,7 @@ fn disguised(letter: char) -> BoxedStrategy<String> {
     prop::sample::select(forms).boxed()
 }
 
-/// What may stand between the letters of a name and is not seen, or not heeded.
+/// Generates invisible or ignored characters between the letters of a name.
 fn between() -> impl Strategy<Value = String> {
     const UNSEEN: &[&str] = &[
         "",
@@ -188,7 +188,7 @@ fn between() -> impl Strategy<Value = String> {
     prop::collection::vec(prop::sample::select(UNSEEN), 0..3).prop_map(|all| all.concat())
 }
 
-/// Our delimiter as an attacker may write it.
+/// Generates our delimiter as an attacker may write it.
 fn disguise() -> impl Strategy<Value = String> {
     let name = prop::sample::select(vec!["bowerbird", "memorycontext", "systemreminder"]);
     let bracket = prop::sample::select(vec![
@@ -205,7 +205,7 @@ fn disguise() -> impl Strategy<Value = String> {
     })
 }
 
-/// Pieces of which delimiters are made, and texts.
+/// Generates sequences of texts and pieces of delimiters.
 fn soup() -> impl Strategy<Value = String> {
     let part = prop_oneof![
         prop::sample::select(vec![
@@ -252,7 +252,7 @@ proptest! {
     fn no_disguise_passes(before in "[ -~]{0,12}", disguise in disguise(), after in "[ -~]{0,12}") {
         let text = format!("{before}{disguise}{after}");
         for made in [PromptText::lines(&text), PromptText::line(&text), PromptText::prose(&text)] {
-            // A reader sees no bracket before the letters; one of the text around it may stand there, and then opens nothing.
+            // A reader sees no bracket before the letters. The surrounding text may have one there, which then opens nothing.
             let seen: String = made.nfkd_letters();
             for name in ["bowerbird", "memorycontext", "systemreminder"] {
                 let name: String = name.bytes().map(|byte| like(byte) as char).collect();
@@ -296,7 +296,7 @@ proptest! {
 }
 
 impl PromptText {
-    /// The letters that a reader sees, by the standard's decomposition and the table of look-alikes, without what is between them.
+    /// The visible letters: decomposed by the standard and the look-alike table, without separators.
     fn nfkd_letters(&self) -> String {
         use unicode_normalization::UnicodeNormalization;
         let table = include_str!("alike.txt");

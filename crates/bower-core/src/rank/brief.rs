@@ -1,5 +1,5 @@
 //! Selects the entries of a briefing: pinned ones first, then decisions, procedures and open questions in turns.
-//! There are so many entries, each on one line and all of them within so many tokens.
+//! The number of entries is limited, each is one line, and together they fit a token budget.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -8,14 +8,15 @@ use std::path::Path;
 use crate::item::Briefing;
 use crate::prompt::PromptText;
 
-/// Entries beside those that are pinned (systems.md, section 2), and the tokens of each (systems.md, section 1: a result has 200).
+/// Most tokens of an entry (systems.md, section 1: a result has 200). The number of unpinned entries is from
+/// systems.md, section 2.
 const ENTRY_TOKENS: usize = 200;
-/// However little room there is, what is pinned says so much.
+/// Least tokens of a pinned entry, however small the budget.
 const LEAST_TOKENS: usize = 16;
 /// The line that opens a briefing.
 const OPENING: &str = "## Briefing\n";
 
-/// How many entries a briefing has, those that are pinned included.
+/// Returns the number of entries of a briefing, pinned ones included.
 pub fn entries(budget: Briefing) -> usize {
     match budget {
         Briefing::Off => 0,
@@ -25,30 +26,30 @@ pub fn entries(budget: Briefing) -> usize {
     }
 }
 
-/// The tokens of a briefing where none are told.
+/// Returns the default token budget of a briefing.
 pub fn tokens(budget: Briefing) -> usize {
     entries(budget) * ENTRY_TOKENS
 }
 
-/// Why something is in a briefing.
+/// The reason why an entry is in a briefing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Section {
-    /// Somebody pinned it.
+    /// The memory is pinned.
     Pinned,
     /// A decision, a convention or a preference.
     Decided,
-    /// A procedure, or what to beware of.
+    /// A procedure or a gotcha.
     Procedure,
-    /// Two memories that contradict each other, and nobody has said which is right.
+    /// An open review: two contradicting memories.
     Review,
 }
 
 impl Section {
-    /// Those that are dealt in turns, in their order.
+    /// The sections whose entries are taken in turns, in order.
     pub const DEALT: [Self; 3] = [Self::Decided, Self::Procedure, Self::Review];
 
-    /// Its heading.
+    /// Returns its heading.
     pub const fn title(self) -> &'static str {
         match self {
             Self::Pinned => "Pinned",
@@ -62,24 +63,24 @@ impl Section {
 /// One line of a briefing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct BriefLine {
-    /// Why it is there.
+    /// The section that it is in.
     pub section: Section,
-    /// The memory; of an open question the newer side.
+    /// Id of the memory; of a review, the newer memory.
     pub id: String,
-    /// The review's number, of an open question.
+    /// The review's number, if it is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub review: Option<u64>,
-    /// What it says, on one line.
+    /// The text, on one line.
     pub text: PromptText,
-    /// What is said of it in brackets: its type, id and day.
+    /// The note in brackets: type, id and day.
     #[serde(skip)]
     pub note: PromptText,
-    /// It was longer, and ends with `…`.
+    /// Whether the text was cut and ends with `…`.
     pub is_cut: bool,
 }
 
 impl BriefLine {
-    /// Its line.
+    /// Returns its line of the briefing.
     fn line(&self) -> PromptText {
         let mut line = PromptText::own("- ");
         line.push(&self.text);
@@ -90,18 +91,18 @@ impl BriefLine {
     }
 }
 
-/// Where a memory was told, seen from a folder.
+/// Where a memory was written, relative to a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Nearness {
-    /// In this folder, one above or one below it.
+    /// In this folder, or in one above or below it.
     Here,
-    /// It names no folder, or nobody asks for one.
+    /// The memory names no folder, or none was passed.
     Anywhere,
-    /// In another.
+    /// In another folder.
     Elsewhere,
 }
 
-/// Where a memory that names `told` is, seen from `asked`.
+/// Returns where a memory written in folder `told` is relative to folder `asked`.
 pub fn nearness(told: Option<&str>, asked: Option<&str>) -> Nearness {
     match (told.filter(|told| !told.is_empty()), asked) {
         (Some(told), Some(asked)) => {
@@ -116,7 +117,7 @@ pub fn nearness(told: Option<&str>, asked: Option<&str>) -> Nearness {
     }
 }
 
-/// Which of each list, best first, have room: one of each in turn until `room` is full.
+/// Returns how many entries of each list are taken: one of each in turn until `room` is full.
 pub fn deal(lengths: [usize; 3], room: usize) -> [usize; 3] {
     let mut dealt = [0; 3];
     let mut left = room;
@@ -135,9 +136,10 @@ pub fn deal(lengths: [usize; 3], room: usize) -> [usize; 3] {
     dealt
 }
 
-/// What fits: entries in the order of their sections, none longer than its share, and how many found no room.
+/// Returns the entries that fit, in the order of their sections, and the number of those that do not.
 ///
-/// What is pinned is always in, however short it must be cut; `entries` are in the order in which they are to find room.
+/// None is longer than its share. Pinned entries are always included, however short they are cut. `entries` are in the
+/// order in which they are considered.
 pub fn pack(
     entries: Vec<BriefLine>,
     budget_tokens: usize,
@@ -165,7 +167,7 @@ pub fn pack(
     (kept, left_out)
 }
 
-/// An entry of at most so many tokens, cut at a word where it is longer; none where no word of it fits.
+/// Returns an entry with at most `most` tokens, cut at a word if it is longer; `None` if no word fits.
 fn fitted(entry: BriefLine, most: usize, count: &dyn Fn(&str) -> usize) -> Option<BriefLine> {
     if count(&entry.line()) <= most {
         return Some(entry);
@@ -175,7 +177,7 @@ fn fitted(entry: BriefLine, most: usize, count: &dyn Fn(&str) -> usize) -> Optio
     let fits = ends.partition_point(|&end| count(&cut(end).line()) <= most);
     match (fits.checked_sub(1), entry.section) {
         (Some(last), _) => Some(cut(ends[last])),
-        // Always in: its first words, whatever they take.
+        // A pinned entry is always included: its first words, whatever they cost.
         (None, Section::Pinned) => {
             Some(cut(ends.get(3).or(ends.last()).copied().unwrap_or(entry.text.len())))
         }
@@ -183,8 +185,8 @@ fn fitted(entry: BriefLine, most: usize, count: &dyn Fn(&str) -> usize) -> Optio
     }
 }
 
-/// The briefing as Markdown; nothing where there is no entry. Each entry is one line, so that no text can pass itself off as
-/// anything else.
+/// Returns the briefing as Markdown; empty if there is no entry. Each entry is one line, so that no text can pass
+/// itself off as anything else.
 pub fn block(entries: &[BriefLine]) -> PromptText {
     let mut out = PromptText::default();
     let mut section = None;

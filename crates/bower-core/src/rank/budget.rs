@@ -1,9 +1,9 @@
 //! Packs the best sentences of ranked items into a budget of tokens.
-//! Never over it, never half a sentence, nothing twice.
+//! The budget is never exceeded, no sentence is split and none is repeated.
 //!
-//! Greedy by gain for each token: what a sentence gains is its item's score times the share of the question's weight
-//! that it and its neighbours carry. An item first gets its share of the budget; what is left goes to the next best
-//! sentences of any. Neighbours in one document become one piece, in the document's order.
+//! Greedy by gain per token. A sentence's gain is its item's score times the share of the question's weight that it and
+//! its neighbours contain. Each item first fills its share of the budget. The rest goes to the next best sentences of
+//! any item. Neighbours in one document become one piece, in the document's order.
 
 mod assemble;
 mod part;
@@ -19,41 +19,41 @@ use part::{CutItem, PackState};
 use same::TakenSentences;
 use units::{TextUnit, UnitShape};
 
-/// Tokens that one item may take before the others had theirs, double for strong ones (systems.md, section 1).
+/// Tokens that one item may take in the first pass; twice as many for a strong item (systems.md, section 1).
 const SHARE_TOKENS: usize = 200;
-/// A strong item: its score is at least this part of the best one's.
+/// Least share of the best score that makes an item strong.
 const STRONG: f32 = 0.8;
 
-// Measured on LoCoMo: share of the turns that answer (whole, among chunks of whole sessions) within 256 / 512 / 1,024 /
-// 2,048 tokens: .64 .74 .82 .88; whole chunks in the order of their rank .54 .70 .81 .87. Twice or half of any constant
-// changes no figure by more than .02.
-/// What a sentence gains without any word of the question: questions are also met by meaning.
+// Measured on LoCoMo: share of the answering turns that are packed whole, from chunks of whole sessions, within 256 /
+// 512 / 1,024 / 2,048 tokens: .64 .74 .82 .88. Whole chunks in rank order: .54 .70 .81 .87. Twice or half of any
+// constant changes no figure by more than .02.
+/// Gain of a sentence without any word of the question, because meaning also matches questions.
 const PLAIN: f32 = 0.15;
-/// How much of its better neighbour's relevance a sentence has. At .5 and above the neighbours win over the sentence.
+/// Share of its better neighbour's relevance that a sentence gets. At .5 and above the neighbours win over the sentence.
 const NEAR: f32 = 0.1;
-/// Tokens that every sentence is taken to cost more: else "Yes." would win.
+/// Tokens added to each sentence's cost; without them "Yes." would win.
 const FLAT_TOKENS: f32 = 40.0;
-/// What the text around a hit gains, next to the hit itself.
+/// Factor on the gain of text around a hit, relative to the hit.
 const BESIDE: f32 = 0.4;
 
 /// Bytes read for each token of the budget before packing begins: twice what fits at four bytes a token.
 const READ_BYTES: usize = 8;
-/// After so many that do not fit one after another, the budget is full.
+/// Number of consecutive misses after which the budget counts as full.
 const MISSES: usize = 24;
 
-/// Pushes where a text has terms of the question: the byte, ascending, and which term.
+/// Appends the terms of the question in a text: the byte offset, ascending, and the term's number.
 pub type Marks<'a> = dyn Fn(&str, &mut Vec<(usize, usize)>) + 'a;
 
-/// What is asked, as the words of it that matter.
+/// The question's terms with their weights.
 #[derive(Clone, Copy)]
 pub struct QuestionWords<'a> {
-    /// Where a text has a term of the question.
+    /// Finds the terms of the question in a text.
     pub marks: &'a Marks<'a>,
-    /// The weight of each term, not negative: how rare it is.
+    /// The weight of each term by its rarity; not negative.
     pub weights: &'a [f32],
 }
 
-/// A unit that may be taken. The greatest is the next: by density, then rank, then place.
+/// A unit that may be taken. The greatest is next: by density, then rank, then position.
 #[derive(Clone, Copy, Debug)]
 struct Offer {
     density: f32,
@@ -86,8 +86,8 @@ impl Eq for Offer {}
 
 /// Packs `candidates` (best first) into at most `budget_tokens`, as `count` counts the tokens of a text.
 ///
-/// The first candidate is always in: where none of its sentences fits, its best one is cut at a word and ends with `…`;
-/// only a budget that its citation alone fills gives nothing. `counted_by` is left empty for the caller.
+/// The first candidate is always included. If none of its sentences fits, its best one is cut at a word and ends with
+/// `…`. The result is empty only if its citation alone fills the budget. The caller sets `counted_by`.
 pub fn pack(
     candidates: &[RankedText<'_>],
     question: &QuestionWords<'_>,
@@ -115,7 +115,7 @@ pub fn pack(
     Evidence { pieces, tokens, budget_tokens, counted_by: String::new(), left_out }
 }
 
-/// Cuts as many candidates as the budget can use.
+/// Cuts candidates into units, as many as the budget can use.
 fn read<'a>(
     candidates: &[RankedText<'a>],
     question: &QuestionWords<'_>,
@@ -140,7 +140,7 @@ fn read<'a>(
     parts
 }
 
-/// What each unit gains: the item's score by the weight of the question's terms in the unit and beside it.
+/// Returns the gain of each unit: the item's score times the weight of the question's terms in the unit and beside it.
 fn gains(item: &RankedText<'_>, units: &[TextUnit], marks: &[(usize, usize)], weights: &[f32]) -> Vec<f32> {
     let total: f32 = weights.iter().sum();
     let mut marks = marks.iter().peekable();
@@ -168,11 +168,11 @@ fn gains(item: &RankedText<'_>, units: &[TextUnit], marks: &[(usize, usize)], we
     (0..units.len())
         .map(|nth| {
             let near = share_at(nth.checked_sub(1)).max(share_at(Some(nth + 1)));
-            // Without any word of the question, a text's beginning says best what it is about.
+            // Without a word of the question, the beginning of a text describes it best.
             let lead = PLAIN / (1.0 + nth as f32 / 8.0);
             match units[nth].shape {
                 UnitShape::Sentence | UnitShape::Line => score * (lead + shares[nth] + NEAR * near),
-                // The citation has the heading already.
+                // The citation already contains the heading.
                 UnitShape::Heading => score * lead * 0.1,
             }
         })
@@ -183,7 +183,7 @@ fn gains(item: &RankedText<'_>, units: &[TextUnit], marks: &[(usize, usize)], we
 struct Packing<'a> {
     parts: Vec<CutItem<'a>>,
     seen: TakenSentences,
-    /// Taken units, each with its frame, in the order in which they were taken.
+    /// Taken units, each with its frame, in the order of taking.
     taken: Vec<(usize, Vec<usize>)>,
     used: usize,
     budget: usize,
@@ -191,20 +191,20 @@ struct Packing<'a> {
 }
 
 impl Packing<'_> {
-    /// The first candidate's best unit that fits; false where none does.
+    /// Takes the first candidate's best unit that fits; false if none does.
     fn take_first(&mut self) -> bool {
         let mut offers = self.offers(0, true);
         offers.sort_unstable_by(|a, b| b.cmp(a));
         offers.into_iter().any(|offer| self.take(offer, usize::MAX) == Taken::In)
     }
 
-    /// Takes what gains most for its tokens until nothing fits: first within each item's share, then without.
+    /// Takes the units with the greatest gain per token until nothing fits, first within each item's share, then beyond it.
     fn fill(&mut self) {
         let mut later = Vec::new();
         let best = self.parts.first().map_or(0.0, |part| part.item.score);
         let mut heap: BinaryHeap<Offer> = self.offers(0, false).into();
         for part in 1..self.parts.len() {
-            // The best one opens the part; the others follow without its citation's tokens.
+            // The best unit opens the part; the others follow without the cost of its citation.
             heap.extend(self.offers(part, true).into_iter().max());
         }
         let mut misses = 0;
@@ -225,7 +225,7 @@ impl Packing<'_> {
                 if opened {
                     heap.extend(others);
                 } else {
-                    // The next one may open the part, but only if it comes after what was just refused.
+                    // The next one may open the part, but only if it ranks below the refused one.
                     heap.extend(others.filter(|other| other < &offer).max());
                 }
             }
@@ -243,7 +243,7 @@ impl Packing<'_> {
         }
     }
 
-    /// The units of a part that are free, with their density; `opening` counts a citation in.
+    /// Returns the free units of a part with their density; `opening` adds the cost of a citation.
     fn offers(&self, part: usize, opening: bool) -> Vec<Offer> {
         let Some(of) = self.parts.get(part) else { return Vec::new() };
         let head = if opening { FLAT_TOKENS } else { 0.0 };
@@ -256,7 +256,7 @@ impl Packing<'_> {
             .collect()
     }
 
-    /// Takes a unit with its frame if it is new and fits the item's `share` and the budget.
+    /// Takes a unit with its frame if it is new and fits both the item's `share` and the budget.
     fn take(&mut self, offer: Offer, share: usize) -> Taken {
         let part = &self.parts[offer.part];
         if part.state[offer.unit] != PackState::Free {
@@ -293,7 +293,7 @@ impl Packing<'_> {
         Taken::In
     }
 
-    /// The pieces; where the whole counts more than its parts did, the last that were taken go again.
+    /// Returns the pieces. While they exceed the budget as a whole, the units taken last are removed.
     fn fitting_pieces(&mut self) -> Vec<Piece> {
         loop {
             let mut pieces = assemble::pieces(&self.parts);
@@ -310,7 +310,7 @@ impl Packing<'_> {
         }
     }
 
-    /// The first candidate's best unit, cut at a word so that it fits.
+    /// Returns the first candidate's best unit, cut at a word so that it fits.
     fn cut_first(&self) -> Option<Piece> {
         let part = self.parts.first()?;
         let unit =
@@ -322,25 +322,25 @@ impl Packing<'_> {
         };
         let words: Vec<usize> = ends_of_words(text);
         let most = words.partition_point(|&end| fits(end));
-        // Counting is nearly, but not quite, in step with length: the last word may have to go once more.
+        // Token counts are not quite monotonic in length, so further words may have to be dropped.
         let end = words[..most].iter().rev().copied().find(|&end| fits(end))?;
         Some(assemble::cut_piece(&part.item, &part.units[unit], &text[..end]))
     }
 }
 
-/// What became of an offer.
+/// The result of trying to take a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Taken {
     In,
     /// It does not fit the budget.
     Full,
-    /// The item has had its share.
+    /// The item's share is used up.
     Later,
-    /// Its text is there already.
+    /// Its text is already included.
     Known,
 }
 
-/// Where the words of a text end, the whole text left out; characters, where there are no spaces.
+/// Returns the ends of the words of a text, except the text's own end. In scripts without spaces, the ends of characters.
 fn ends_of_words(text: &str) -> Vec<usize> {
     let spaced: Vec<usize> = text
         .char_indices()
@@ -351,11 +351,12 @@ fn ends_of_words(text: &str) -> Vec<usize> {
     if spaced.is_empty() { text.char_indices().skip(1).map(|(at, _)| at).collect() } else { spaced }
 }
 
-/// Tokens of a text where no tokenizer is at hand: a quarter of its characters, rounded up, and one for each character
-/// of scripts that put no spaces between words.
+/// Estimates a text's tokens if no tokenizer is available: a quarter of its characters, rounded up, and one for each
+/// character of scripts without spaces.
 ///
-/// Against a language model's own count (o200k, whole texts of four sets): chat -6 %, code +5 %, notes +11 %, abstracts
-/// +33 %. MiniLM's `WordPiece`, which is used where it is installed: chat -2 %, notes +6 %, abstracts +2 %, code +27 %.
+/// Error against a language model's count (o200k, whole texts of four sets): chat -6 %, code +5 %, notes +11 %,
+/// abstracts +33 %. MiniLM's `WordPiece`, which is used if it is installed: chat -2 %, notes +6 %, abstracts +2 %, code
+/// +27 %.
 pub fn estimate_tokens(text: &str) -> usize {
     if text.is_ascii() {
         return text.len().div_ceil(4);

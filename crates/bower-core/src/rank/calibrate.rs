@@ -1,5 +1,5 @@
 //! Calibrates ranking scores to probabilities: that a hit answers, and that an answer holds such a hit.
-//! Never above 1, never NaN.
+//! No probability is above 1 or NaN.
 //!
 //! ```text
 //! standing = x - ln(sum of e^x over the best 50),  x = max(scale (score - best score), -8)
@@ -11,17 +11,17 @@
 //!                                        y = -2.058 + .754 standing + 1.379 coverage + 3.960 closeness
 //! ```
 //!
-//! `standing` says how far a hit is ahead of its competitors, `share` and `coverage` how much of the question it has,
-//! whatever the others have: a score alone, made of deviations, is as high for the best of a bad lot. A term that the
-//! store does not know counts with the idf of a term that no row has. `rank` counts hits, from 1, in the order of the scores.
-//! `closeness` is late interaction's, which finds each word of the question in a hit's words or does not; where it is not
-//! known it counts as .61, the mean of first hits.
+//! `standing` is a hit's lead over its competitors. `share` and `coverage` are how much of the question it contains,
+//! whatever the others contain. The score alone is not enough: it is made of deviations, so the best of a bad list
+//! scores as high as any. A term that no row has counts with the idf of such a term. `rank` counts hits, from 1, in the
+//! order of the scores. `closeness` comes from late interaction, which looks for each word of the question among a
+//! hit's words. If unknown it counts as .61, the mean of first hits.
 //!
-//! Fitted by `tools/calibrate.py` (ridge logistic regression, sets counting equally) to the ten best documents of each
-//! question of six labelled sets, as the default profile ranks them. "Answers" is what the sets mean by it that judge
-//! one or two documents a question; of cranfield's four grades that is the highest. Each line is a set judged by
-//! constants fitted to the other five: the expected calibration error over ten bins of equal count, of equal width, and
-//! for the first hits alone; then for each bin the mean probability and the share that answers, in hundredths.
+//! Fitted by `tools/calibrate.py` (ridge logistic regression, sets weighted equally) to the ten best documents of each
+//! question of six labelled sets, as the default profile ranks them. "Answers" means relevant in sets that label one or
+//! two documents a question, and the highest of cranfield's four grades. Each line below is a set judged by constants
+//! fitted to the other five. The columns: the expected calibration error over ten bins of equal count, of equal width,
+//! and for the first hits alone. Then for each bin the mean probability and the share that answers, in hundredths.
 //!
 //! ```text
 //! set               hits    error of          probability : share that answers, bin by bin
@@ -33,82 +33,83 @@
 //! vault            14,811  .031 .023 .174  0:2 1:2 1:2 2:2 2:3 3:2 4:3 6:4 11:5 34:16
 //! ```
 //!
-//! Where it fails: a label that means less than an answer is met more often. With every grade of cranfield as relevant
-//! (8.2 documents a question instead of 1.6) the error there is .26, with the upper two grades .08: nothing that can be
-//! seen without labels tells such a set from the others. Raising [`Constants::base`] is the remedy (by 2: .05). First hits
-//! of whole sessions are better than they are told, those of the vault (one of many plausible notes is labelled) worse.
+//! Limits: labels that mean less than an answer are more frequent. With every grade of cranfield as relevant (8.2
+//! documents a question instead of 1.6) the error there is .26, with the upper two grades .08. Nothing but labels
+//! distinguishes such a set from the others. The remedy is a higher [`Constants::base`] (by 2: .05). First hits of
+//! whole sessions get probabilities that are too low. Those of the vault get too high ones, because only one of many
+//! plausible notes is labelled.
 //!
-//! Answers: for each question, once as it is and once with every judged document taken out of the store. AUROC of intact
-//! against removed, of those intact that hold an answer in the ten best against removed, and calibration error; each set
-//! left out of the fit:
+//! Answers: each question was asked twice, of the complete store and with every judged document removed. The columns:
+//! AUROC of complete against removed, AUROC of complete with an answer in the ten best against removed, and calibration
+//! error. Each set was left out of the fit:
 //!
 //! ```text
 //! locomo .672 .712 .034   locomo-session .803 .809 .081   scifact-train .747 .790 .050
 //! cranfield .780 .798 .066   cosqa-dev .601 .641 .080   vault .537 .620 .079
 //! ```
 //!
-//! Without closeness: .665 .798 .744 .771 .597 .535 of intact against removed.
+//! Without closeness the AUROC of complete against removed is .665 .798 .744 .771 .597 .535.
 //!
-//! Removal leaves the neighbouring turns, the twin functions and the notes of the same kind, which nobody judged; where the
-//! evidence was not found in the first place (59% of the vault) nothing changes at all: to know for certain whether the ten
-//! best hold the labelled document has .70 there, .91 to .99 elsewhere. Some 95 further features (margins, agreement of
-//! channels, closest and worst tokens, spread of scores), fitted to each set by itself and judged by cross-validation on it,
-//! have .71 .84 .78 .80 .62 .54 in the order above; boosted trees no more. Asked of another conversation
-//! instead of its own (512 questions each, none in the fit), a question is told apart at .94 (sessions) and .92 (turns), without
-//! closeness at .90 and .86.
+//! Removal leaves unjudged neighbouring turns, twin functions and notes of the same kind. If the evidence was not found
+//! in the first place (59% of the vault), removal changes nothing. Knowing for certain whether the ten best contain the
+//! labelled document gives .70 there and .91 to .99 elsewhere. Some 95 further features were tried: margins, agreement
+//! of channels, closest and worst tokens, spread of scores. Fitted to each set alone and cross-validated on it, they
+//! give .71 .84 .78 .80 .62 .54 in the order above; boosted trees give no more. Questions asked of another conversation
+//! instead of their own (512 each, none in the fit) are separated at .94 (sessions) and .92 (turns), without closeness
+//! at .90 and .86.
 
 use serde::{Deserialize, Serialize};
 
 use crate::item::Band;
 use crate::rank::candidate::Factor;
 
-/// Scores further below the best than this count as this far below it, after scaling. As in the fit.
+/// Scaled scores further below the best count as this, as in the fit.
 const FLOOR: f64 = -8.0;
 
-/// How many of the best compete. As in the fit.
+/// Number of best hits that compete, as in the fit.
 const POOL: usize = 50;
 
-/// What a hit of unknown closeness counts with: the mean of the fit's first hits, between .55 and .63 in each set.
+/// Closeness of a hit for which it is unknown: the mean of the fit's first hits, .55 to .63 by set.
 const UNKNOWN_CLOSENESS: f32 = 0.61;
 
-/// BM25's limit for one term of idf 1: k1 + 1 at k1 = 1.2, the text channel's.
+/// Limit of BM25 for one term of idf 1: k1 + 1 with the text channel's k1 = 1.2.
 const TERM_LIMIT: f32 = 2.2;
 
-/// The constants of calibration. Where no source is named, it is the fit of the module's page.
+/// The constants of calibration. Those without a named source are from the fit in the module's documentation.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Constants {
-    /// A hit: log odds of the first hit when it has all standing and no words of the question. More where many documents
-    /// answer a question, less where few do.
+    /// A hit: log odds of the first hit with all standing and no words of the question. Raise it if many documents
+    /// answer a question, lower it if few do.
     pub base: f32,
-    /// A hit: what standing adds to the log odds, 0 and up.
+    /// A hit: weight of standing in the log odds, 0 and up.
     pub standing: f32,
-    /// A hit: what its share of the question's words adds, 0 and up.
+    /// A hit: weight of its share of the question's words, 0 and up.
     pub share: f32,
-    /// A hit: what the logarithm of its rank among the hits takes away, 0 and up.
+    /// A hit: penalty on the logarithm of its rank among the hits, 0 and up.
     pub rank: f32,
-    /// An answer: log odds when its first hit has all standing and no words of the question.
+    /// An answer: log odds if its first hit has all standing and no words of the question.
     pub answer_base: f32,
-    /// An answer: what the first hit's standing adds, 0 and up.
+    /// An answer: weight of the first hit's standing, 0 and up.
     pub answer_standing: f32,
-    /// An answer: what the share of the question's words that the first hit has adds, 0 and up.
+    /// An answer: weight of the first hit's coverage of the question's words, 0 and up.
     pub answer_coverage: f32,
-    /// An answer: what the first hit's closeness adds, 0 and up.
+    /// An answer: weight of the first hit's closeness, 0 and up.
     pub answer_tokens: f32,
-    /// The scale of scores that words alone made. Fitted at 1 with all channels; of 1, 1.5, 2, 2.5 and 3 the best for words
-    /// alone: errors .007 .025 .016 .013 .017 .029 in the order of the module's table, .03 .05 .04 .04 .02 .01 at 1 (by the
-    /// fit before this one, whose probabilities differ by some hundredths).
+    /// The scale of scores from words alone. The fit with all channels uses 1. Of 1, 1.5, 2, 2.5 and 3 this was best
+    /// for words alone: errors .007 .025 .016 .013 .017 .029 in the order of the module's table, .03 .05 .04 .04 .02
+    /// .01 at 1. (Measured with the previous fit, whose probabilities differ by some hundredths.)
     pub words_scale: f32,
-    /// The least probability of band HIGH, 0..1. At .5, of held-out hits told HIGH 64, 92, 83, 69, 56 and 31 % answer
-    /// (the module's order); there is one for every second question, in the vault for every fifth.
+    /// The least probability of band HIGH, 0..1. At .5, 64, 92, 83, 69, 56 and 31 % of held-out HIGH hits answer (in
+    /// the module's order). Every second question has one, in the vault every fifth.
     pub high: f32,
-    /// The least probability of band MED, 0..1; strict mode drops what is below. At .05, 15, 22, 18, 15, 9 and 7 % of MED
-    /// answer and 3.0, 2.0, 1.7, 3.5, 2.0 and 2.4 % of LOW; strict keeps 84, 89, 87, 83, 91 and 58 % of what answers in
-    /// the ten best.
+    /// The least probability of band MED, 0..1; strict mode drops hits below it. At .05, 15, 22, 18, 15, 9 and 7 % of
+    /// MED hits answer, and 3.0, 2.0, 1.7, 3.5, 2.0 and 2.4 % of LOW hits. Strict mode keeps 84, 89, 87, 83, 91 and 58
+    /// % of the answering hits among the ten best.
     pub medium: f32,
-    /// The answer abstains below this probability, 0..1. 5 % of the questions with an answer among the ten best are
-    /// below .15, sets counting equally (held out: .9, .3, 2.0, .5, 4.3 and 37 %); so are 67 and 48 % of questions asked
-    /// of the wrong conversation (turns, sessions).
+    /// The answer abstains below this probability, 0..1. Of the questions with an answer among the ten best, 5 % are
+    /// below .15, sets weighted equally (held out: .9, .3, 2.0, .5, 4.3 and 37 %). Of questions asked of the wrong
+    /// conversation, 67 and 48 % are (turns, sessions).
     pub abstain: f32,
 }
 
@@ -131,32 +132,32 @@ impl Default for Constants {
     }
 }
 
-/// What made the scores.
+/// The channels that made the scores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Basis {
-    /// Meaning too, with or without words.
+    /// Vectors, with or without words.
     Meaning,
-    /// Words alone: there was no model, or no vector.
+    /// Words alone: there was no model or no vector.
     Words,
 }
 
-/// What is known of one hit. Numbers out of range count as the end of the range they are beyond, NaN as the worst.
+/// Features of one hit. Numbers out of range count as the nearest valid one, NaN as the worst.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Features {
-    /// How it stands among its competitors, 0 and below: see `standings`.
+    /// Its lead over its competitors, 0 and below: see `standings`.
     pub standing: f32,
-    /// Its BM25 as a share of the most there is, 0..1: see `share`.
+    /// Its BM25 as a share of the maximum, 0..1: see `share`.
     pub share: f32,
-    /// The idf share of the question's terms that it has, 0..1: see `coverage`.
+    /// The idf share of the question's terms that it contains, 0..1: see `coverage`.
     pub coverage: f32,
-    /// How closely its words match the question's, -1..1, as late interaction says; `None` where that is not known.
+    /// Late interaction's match of its words with the question's, -1..1; `None` if unknown.
     pub closeness: Option<f32>,
-    /// Hits up to it, itself included, from 1.
+    /// Its rank among the hits, from 1.
     pub rank: usize,
 }
 
-/// How each of `scores` (best first, as the default profile ranks) stands among the best 50: the logarithm of its part of
-/// their sum, as if scores were logarithms themselves. One for each score, at most 0; a lonely hit has 0.
+/// Returns the standing of each of `scores` (best first, as the default profile ranks) among the best 50. It is the
+/// logarithm of the score's part of their sum, as if scores were logarithms. Each is at most 0; a single hit has 0.
 pub fn standings(scores: &[f32], basis: Basis, constants: &Constants) -> Vec<f32> {
     let scale = match basis {
         Basis::Meaning => 1.0,
@@ -174,24 +175,24 @@ pub fn standings(scores: &[f32], basis: Basis, constants: &Constants) -> Vec<f32
     below.into_iter().map(|x| (x - total) as f32).collect()
 }
 
-/// A BM25 score as a share of the most there is, that of a text which repeats every term of the question endlessly.
-/// `idf_sum` is the sum of weight times idf over all of the question's terms. 0 for a question without terms.
+/// Returns a BM25 score as a share of the maximum, which a text approaches by repeating every term of the question.
+/// `idf_sum` is the sum of weight times idf over all terms of the question. 0 for a question without terms.
 pub fn share(text: f32, idf_sum: f32) -> f32 {
     part(text, TERM_LIMIT * idf_sum)
 }
 
-/// The part of `idf_sum` (see `share`) that the terms make which the hit has. 0 for a question without terms.
+/// Returns the part of `idf_sum` (see `share`) that belongs to terms in the hit. 0 for a question without terms.
 pub fn coverage(idf_found: f32, idf_sum: f32) -> f32 {
     part(idf_found, idf_sum)
 }
 
-/// The probability that the hit answers the question, 0..1. Never falls with standing or share, never rises with rank,
-/// as long as the constants are not negative.
+/// Returns the probability that the hit answers the question, 0..1. It never falls with standing or share and never
+/// rises with rank, as long as the constants are not negative.
 pub fn probability(hit: &Features, constants: &Constants) -> f32 {
     logistic(terms(hit, constants).iter().map(|(_, value)| value).sum())
 }
 
-/// What the log odds of a hit are made of, each with its name; their sum is what [`probability`] is made of.
+/// Returns the named terms whose sum is the log odds of a hit.
 fn terms(hit: &Features, constants: &Constants) -> [(&'static str, f64); 4] {
     let constant = |x: f32| f64::from(x);
     [
@@ -202,23 +203,23 @@ fn terms(hit: &Features, constants: &Constants) -> [(&'static str, f64); 4] {
     ]
 }
 
-/// What a probability is made of, in log odds that add up to its own: a hit's share of the question's words, how it stands among the
-/// others, and, where [`level`] made it that of its neighbours, what that changed.
+/// Returns the named parts whose sum is the log odds of a probability: base, standing, share of the question's words
+/// and rank. If [`level`] pooled the hit with its neighbours, that difference is a further part.
 pub fn odds(hit: &Features, told: f32, constants: &Constants) -> Vec<Factor> {
     let terms = terms(hit, constants);
     let mut odds: Vec<Factor> = terms.iter().map(|(name, value)| Factor::plus(name, *value)).collect();
     let sum = terms.iter().map(|(_, value)| value).sum::<f64>();
     let told = bound(f64::from(told), 1e-9, 1.0 - 1e-9);
     let levelled = (told / (1.0 - told)).ln() - sum;
-    // Single precision tells probabilities near 1 in steps that are larger than this in log odds.
+    // Near 1, steps of single-precision probabilities are larger than this in log odds.
     if (logistic(sum) - told as f32).abs() > 1e-6 {
         odds.push(Factor::plus("level with its neighbours", levelled));
     }
     odds
 }
 
-/// Makes probabilities (best hit first) that never rise, by pooling neighbours that do: a list whose second hit is told
-/// likelier than its first confuses its reader. The sum stays what it was, so calibration on the whole does too.
+/// Makes probabilities (best hit first) non-increasing by pooling neighbours that increase. A second hit that is
+/// likelier than the first would confuse a reader. The sum stays the same, and with it the overall calibration.
 ///
 /// Pool adjacent violators (Barlow, Bartholomew, Bremner and Brunk 1972).
 pub fn level(probabilities: &mut [f32]) {
@@ -240,9 +241,10 @@ pub fn level(probabilities: &mut [f32]) {
     }
 }
 
-/// The probability that the ten best hold one that answers, 0..1, from the first by score; 0 where there is none. The
-/// fit took evidence away from every second question: where almost all questions can be answered it is too low.
-/// Never falls with standing, coverage or closeness, as long as the constants are not negative.
+/// Returns the probability that the ten best contain an answer, 0..1, from the first hit by score; 0 if there is none.
+/// It never falls with standing, coverage or closeness, as long as the constants are not negative.
+///
+/// The fit removed the evidence of every second question, so it is too low if almost all questions can be answered.
 pub fn answerable(first: Option<&Features>, constants: &Constants) -> f32 {
     let Some(hit) = first else { return 0.0 };
     logistic(
@@ -254,12 +256,12 @@ pub fn answerable(first: Option<&Features>, constants: &Constants) -> f32 {
     )
 }
 
-/// Whether an answer of this probability says that nothing answers.
+/// Whether an answer of this probability abstains.
 pub fn abstains(answerable: f32, constants: &Constants) -> bool {
     answerable < constants.abstain
 }
 
-/// How sure a probability is. Strict mode keeps what is not [`Band::Low`].
+/// Returns the band of a probability. Strict mode drops [`Band::Low`].
 pub fn band(probability: f32, constants: &Constants) -> Band {
     Band::of(probability, constants.high, constants.medium)
 }
@@ -272,7 +274,7 @@ fn part(of: f32, whole: f32) -> f32 {
     if whole > 0.0 { bound(f64::from(of) / f64::from(whole), 0.0, 1.0) as f32 } else { 0.0 }
 }
 
-/// `f64::clamp`, with NaN at the lower end.
+/// Does `f64::clamp`, with NaN at the lower end.
 fn bound(x: f64, least: f64, most: f64) -> f64 {
     if x.is_nan() { least } else { x.clamp(least, most) }
 }
@@ -365,8 +367,8 @@ mod tests {
         assert!(abstains(0.149, &constants) && !abstains(0.15, &constants));
     }
 
-    /// A first hit far ahead with most of the question's words is HIGH; of fifty equals without any of them the second is
-    /// LOW, and nothing to answer with.
+    /// A first hit far ahead with most of the question's words is HIGH. The second of fifty equal hits without any of
+    /// them is LOW, and the answer abstains.
     #[test]
     fn the_same_in_every_store() {
         let constants = Constants::default();

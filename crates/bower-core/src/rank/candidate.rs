@@ -7,52 +7,53 @@ use std::cmp::Ordering;
 
 use crate::item::{Channel, Facts, RowId, Scored};
 
-/// How many channels there are.
+/// Number of channels.
 const CHANNELS: usize = Channel::ALL.len();
 
-/// What one channel says of one item.
+/// One channel's result for one item.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ChannelScore {
-    /// From 1; equal scores share a rank. `None`: not in the channel's own list, its true score was computed afterwards.
+    /// Rank from 1; equal scores share a rank. `None` if the item is not in the channel's own list and its true score
+    /// was computed afterwards.
     pub rank: Option<usize>,
-    /// The channel's own scale.
+    /// Score on the channel's own scale.
     pub score: f32,
 }
 
-/// What each channel says of one item.
+/// Each channel's result for one item.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Places([Option<ChannelScore>; CHANNELS]);
 
 impl Places {
-    /// A channel's word; `None` where it knows nothing of the item.
+    /// Returns a channel's result; `None` if it has none for the item.
     pub fn get(&self, channel: Channel) -> Option<ChannelScore> {
         self.0[channel as usize]
     }
 
-    /// A channel's rank of the item, where the item is in its list.
+    /// Returns the item's rank in a channel, if it is in the channel's list.
     pub fn rank(&self, channel: Channel) -> Option<usize> {
         self.get(channel).and_then(|place| place.rank)
     }
 
-    /// A channel's score of the item.
+    /// Returns the item's score in a channel.
     pub fn score(&self, channel: Channel) -> Option<f32> {
         self.get(channel).map(|place| place.score)
     }
 
-    /// Takes in a channel's word; a second word of the same channel replaces the first.
+    /// Sets a channel's result, replacing an earlier one.
     pub fn set(&mut self, channel: Channel, place: ChannelScore) {
         self.0[channel as usize] = Some(place);
     }
 }
 
-/// An item that some channel found.
+/// An item that some channel retrieved.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Candidate {
-    /// Its row: what every profile merges by. Names and paths merge nothing.
+    /// Its row, by which every profile merges. Names and paths never merge items.
     pub row: RowId,
-    /// What the channels say.
+    /// The channels' results.
     pub places: Places,
-    /// What the store says.
+    /// The item's stored facts.
     pub facts: Facts,
 }
 
@@ -60,66 +61,66 @@ pub struct Candidate {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Step {
-    /// Added to what stands before it.
+    /// Added to the value so far.
     Plus,
-    /// Multiplies what stands before it.
+    /// Multiplied with the value so far.
     Times,
-    /// A part of the next factor, shown for its reader; it does not count again.
+    /// A part of the next factor, shown to the reader; it does not count again.
     Note,
 }
 
 /// One term or multiplier of a score.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Factor {
-    /// What it stands for.
+    /// Its name.
     pub name: &'static str,
-    /// How it enters.
+    /// How it enters the score.
     pub step: Step,
     /// Its value.
     pub value: f32,
 }
 
 impl Factor {
-    /// A term.
+    /// Returns a term.
     pub fn plus(name: &'static str, value: f64) -> Self {
         Self { name, step: Step::Plus, value: value as f32 }
     }
 
-    /// A multiplier.
+    /// Returns a multiplier.
     pub fn times(name: &'static str, value: f64) -> Self {
         Self { name, step: Step::Times, value: value as f32 }
     }
 
-    /// A part of the next factor.
+    /// Returns a part of the next factor.
     pub fn note(name: &'static str, value: f64) -> Self {
         Self { name, step: Step::Note, value: value as f32 }
     }
 }
 
-/// An item with a profile's score and how it came about.
+/// An item with a profile's score and its factors.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ranked {
     /// The item.
     pub row: RowId,
-    /// What `recompute` makes of the factors.
+    /// The result of `recompute` on the factors.
     pub score: f32,
-    /// In the order in which they count.
+    /// The factors, in the order of computation.
     pub factors: Vec<Factor>,
 }
 
 impl Ranked {
-    /// An item whose score is the fold of its factors.
+    /// Returns an item whose score is the fold of its factors.
     pub fn new(row: RowId, factors: Vec<Factor>) -> Self {
         Self { row, score: recompute(&factors), factors }
     }
 
-    /// Total order: higher score first, then smaller row.
+    /// Orders by higher score, then smaller row; a total order.
     pub fn cmp_best_first(a: &Self, b: &Self) -> Ordering {
         b.score.total_cmp(&a.score).then(a.row.cmp(&b.row))
     }
 }
 
-/// The score that factors make: from 0, terms are added and multipliers multiply what stands before them.
+/// Computes a score from its factors: starting at 0, terms are added and multipliers multiply the value so far.
 pub fn recompute(factors: &[Factor]) -> f32 {
     factors.iter().fold(0.0, |score, factor| match factor.step {
         Step::Plus => score + factor.value,
@@ -128,10 +129,10 @@ pub fn recompute(factors: &[Factor]) -> f32 {
     })
 }
 
-/// The channels' lists, each best first, as one list of rows with their places, ascending by row.
+/// Merges the channels' lists, each best first, into one list of rows with their results, ascending by row.
 ///
-/// Equal scores share the rank of the first of them: a tag's thousand items, or a file's chunks, are one place, and which
-/// row is older must not decide between them. A row that stands twice in a list keeps its first place.
+/// Equal scores share the rank of the first of them. A tag's thousand items, or a file's chunks, have one rank, because
+/// a row's age must not decide between them. A row that is twice in a list keeps its first rank.
 pub fn gather(lists: &[(Channel, &[Scored])]) -> Vec<(RowId, Places)> {
     let mut all: Vec<(RowId, Channel, ChannelScore)> =
         Vec::with_capacity(lists.iter().map(|(_, list)| list.len()).sum());
@@ -145,7 +146,7 @@ pub fn gather(lists: &[(Channel, &[Scored])]) -> Vec<(RowId, Places)> {
             all.push((hit.row, channel, ChannelScore { rank: Some(rank), score: hit.score }));
         }
     }
-    // Stable: a row's first place in a list stays in front of its second.
+    // Stable: a row's first position in a list stays before its second.
     all.sort_by_key(|(row, ..)| *row);
     let mut rows: Vec<(RowId, Places)> = Vec::with_capacity(all.len());
     for (row, channel, place) in all {

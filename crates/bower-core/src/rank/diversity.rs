@@ -1,16 +1,16 @@
-//! Maximal marginal relevance: moves hits down that are like those above them.
-//! Relevance is one score, made the same way for every candidate.
+//! Maximal marginal relevance: lowers hits that are similar to hits above them.
+//! Relevance is one score, computed the same way for every candidate.
 
 use crate::item::{RowId, Scored};
 
-/// The best `k` of a list, best first, each chosen for its relevance less its likeness to what is chosen already:
+/// Returns the best `k` of a list, best first, each chosen by relevance minus similarity to those already chosen:
 /// lambda * relevance - (1 - lambda) * max similarity to the chosen.
 ///
-/// `list` is in order, best first; its scores are scaled to 0..1 over the list (where all are equal, all are 1).
-/// `similarity` is asked for two rows and is clamped to 0..1; `None` (a row without a vector) is 0: such a row is like no
-/// other, but its relevance is scaled with everybody's, so that having no vector is no merit. `lambda` is clamped to 0..1;
-/// 1 gives the first `k` as they stand. Hits keep their scores. Equal values go to the earlier in the list. Exact: at
-/// most k * n similarities are asked for.
+/// `list` is in order, best first; its scores are scaled to 0..1 over the list (if all are equal, all are 1).
+/// `similarity` of two rows is clamped to 0..1. `None` (a row without a vector) counts as 0: such a row resembles no
+/// other. Its relevance is scaled with all others, so that a missing vector is no advantage. `lambda` is clamped to
+/// 0..1; 1 returns the first `k` in their order. Hits keep their scores. Equal values go to the earlier in the list.
+/// The result is exact; `similarity` is called at most k * n times.
 ///
 /// Source: Carbonell and Goldstein, "The Use of MMR, Diversity-Based Reranking for Reordering Documents and Producing
 /// Summaries", SIGIR 1998.
@@ -42,7 +42,7 @@ pub fn mmr(
         let best = (1..waiting.len()).fold(0, |best, at| {
             if value(&waiting[at]).total_cmp(&value(&waiting[best])).is_gt() { at } else { best }
         });
-        // Keeps the order of those that wait, which decides between equals.
+        // Keeps the order of the remaining ones, which decides between equals.
         chosen.push(waiting.remove(best).hit);
     }
     chosen
@@ -73,7 +73,7 @@ mod tests {
         list.iter().map(|hit| hit.row.0).collect()
     }
 
-    /// 1 and 2 say the same (.9), 3 is like neither (.1), 4 has no vector.
+    /// 1 and 2 are similar (.9), 3 is like neither (.1), 4 has no vector.
     fn alike(a: RowId, b: RowId) -> Option<f32> {
         match (a.0.min(b.0), a.0.max(b.0)) {
             (_, 4) => None,
@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn the_score_that_is_scaled_is_everybodys() {
-        // The same list with scores on another scale: the same order.
+        // Scores of the same list on another scale give the same order.
         let small = list(&[(1, 0.010), (2, 0.009), (3, 0.006), (5, 0.0)]);
         assert_eq!(rows(&mmr(&small, 4, 0.7, &alike)), [1, 3, 2, 5]);
     }
@@ -117,7 +117,7 @@ mod tests {
         assert_eq!(rows(&mmr(&hits, 3, 0.5, &|_, _| Some(f32::NAN))), [8, 2, 6]);
     }
 
-    /// The definition, recomputed from nothing at every choice.
+    /// The definition, computed from scratch for every choice.
     fn slow(list: &[Scored], k: usize, lambda: f32, similarity: &[Vec<f32>]) -> Vec<usize> {
         let most = list.iter().map(|hit| hit.score).fold(f32::MIN, f32::max);
         let least = list.iter().map(|hit| hit.score).fold(f32::MAX, f32::min);

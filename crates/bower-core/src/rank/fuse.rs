@@ -5,8 +5,8 @@ use std::collections::HashMap;
 
 use crate::item::{RowId, Scored};
 
-/// Fuses ranked lists: each row's score is the sum of 1 / (k + rank) over the lists that hold it, ranks from 1, divided
-/// by the most it could be, so that a row which every list puts first scores 1.
+/// Fuses ranked lists. Each row's score is the sum of 1 / (k + rank) over the lists that contain it, with ranks from 1.
+/// It is divided by its maximum, so that a row which is first in every list scores 1.
 ///
 /// Source: Cormack, Clarke and Büttcher, "Reciprocal Rank Fusion outperforms Condorcet and individual Rank Learning
 /// Methods", SIGIR 2009. Best first, total order.

@@ -1,15 +1,15 @@
-//! Groups near-duplicate hits: the best of a group stands for it and the others are listed with it.
-//! Nothing is dropped, and two texts that differ in a number, a name or a denial are never one ("port 8080" and "port 9090" are
-//! near in meaning, and one is wrong).
+//! Groups near-duplicate hits: the best of a group represents it and the others are listed with it.
+//! Nothing is dropped. Texts that differ in a number, a name or a negation are never grouped: "port 8080" and "port
+//! 9090" are similar in meaning, and one is wrong.
 
 use std::hash::Hasher;
 use std::ops::Range;
 
-/// Texts at least this close in meaning say the same (systems.md, section 1: from a cosine of .95 one supersedes the other).
+/// Least cosine of texts with the same content (systems.md, section 1: from .95 one supersedes the other).
 pub const SAME: f32 = 0.95;
 
-/// The set of numbers in a text as a hash: words that hold a digit, without case, in any order, with repetitions. A date, a
-/// time, a version or a decimal is one number. Two sets share a hash once in 2^64; 0 is the set without numbers.
+/// Returns the numbers of a text as one hash: its words with a digit, ignoring case, order and repetition. A
+/// date, a time, a version or a decimal is one number. Two sets share a hash once in 2^64; 0 is a text without numbers.
 pub fn numbers(text: &str) -> u64 {
     let mut numbers: Vec<String> = Vec::new();
     for word in text.split(|letter: char| !letter.is_alphanumeric() && !JOINTS.contains(&letter)) {
@@ -35,19 +35,19 @@ pub fn numbers(text: &str) -> u64 {
     if numbers.is_empty() { 0 } else { hash(numbers.iter().map(String::as_str)) }
 }
 
-/// What a text says that another one must say too to be the same.
+/// The parts of a text that must be equal in a duplicate: numbers, negations, names.
 #[derive(Clone, Debug, Default)]
 pub struct Print {
     numbers: u64,
     denials: usize,
     /// The words in lower case, a space around each.
     words: String,
-    /// Where those with a capital in the middle of a sentence stand among them, with their spaces.
+    /// Ranges of words with a capital within a sentence, spaces included.
     names: Vec<Range<usize>>,
 }
 
 impl Print {
-    /// Reads a text.
+    /// Reads a text's parts.
     pub fn of(text: &str) -> Self {
         let mut print = Self { numbers: numbers(text), words: " ".to_owned(), ..Self::default() };
         let mut opens = true;
@@ -74,7 +74,7 @@ impl Print {
         print
     }
 
-    /// Whether no number, name or denial tells the two apart.
+    /// Whether two texts have the same numbers, names and negations.
     pub fn fits(&self, other: &Self) -> bool {
         let says = |one: &Self, two: &Self| {
             one.names.iter().all(|name| two.words.contains(&one.words[name.clone()]))
@@ -86,10 +86,10 @@ impl Print {
     }
 }
 
-/// Words that deny what they stand beside.
+/// Words that negate.
 const DENIALS: [&str; 7] = ["cannot", "neither", "never", "no", "nor", "not", "without"];
 
-/// What stands between the digits of one number.
+/// Characters that may join the digits of one number.
 const JOINTS: [char; 5] = ['.', ',', ':', '-', '/'];
 
 fn hash<'a>(terms: impl Iterator<Item = &'a str>) -> u64 {
@@ -101,7 +101,8 @@ fn hash<'a>(terms: impl Iterator<Item = &'a str>) -> u64 {
     hash.finish()
 }
 
-/// FNV-1a, 64 bits (Fowler, Noll, Vo): the same on every machine and in every version, as the order of hits depends on it.
+/// FNV-1a, 64 bits (Fowler, Noll, Vo). It is equal on every machine and in every version, because the order of hits
+/// depends on it.
 struct Fnv(u64);
 
 impl Hasher for Fnv {
@@ -116,11 +117,11 @@ impl Hasher for Fnv {
     }
 }
 
-/// Groups a list of so many hits, best first, by a likeness of their places in it. A group is the places of its members, its
-/// best first; groups stand in the order of their best.
+/// Groups a list of `count` hits, best first, by a similarity of their positions. Returns the positions of each group's
+/// members, best first; groups are in the order of their best members.
 ///
-/// A hit joins the first group whose best it is like. Likeness is never handed on (a like b, b like c), so that a chain of
-/// small changes does not make one of many. At most n * groups comparisons.
+/// A hit joins the first group whose best member it resembles. Similarity is not transitive (a like b, b like c), so
+/// that a chain of small changes does not merge many hits. At most n * groups comparisons.
 pub fn groups(count: usize, is_same: &dyn Fn(usize, usize) -> bool) -> Vec<Vec<usize>> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for hit in 0..count {
@@ -166,7 +167,7 @@ mod tests {
         assert!(!fits("The contact is Bo Lind", "The contact is Bo Lind. Ada Brandt set it up."));
         assert!(fits("we use redis", "We use Redis's") && !fits("port 8080", "port 9090"));
         assert!(fits("", "") && fits("A b", "a B"));
-        // A word is a whole one, and has its one form in lower case.
+        // Words match only as a whole, and ignoring case.
         assert!(!fits("ask Bo", "ask Bob") && !fits("ask Bob", "ask Bo") && !fits("ask Ann", "ask Joann"));
         assert!(fits("in ΟΔΟΣ", "in οδος") && fits("'(-) in Bern", "bern in"));
     }

@@ -1,5 +1,5 @@
 //! Ranking: turns the candidates of all channels into one order.
-//! Pure functions: same input, same order, every tie broken.
+//! Its functions are pure: the same input gives the same order, and every tie is broken.
 
 pub mod brief;
 pub mod budget;

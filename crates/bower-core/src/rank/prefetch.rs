@@ -1,65 +1,66 @@
 //! The relevance bar for text that is put into a prompt without being asked for.
 //! Such text must be about the question. One shared broad word is never enough.
 //!
-//! A hit passes by its words where it has two specific terms of the question, or one very rare one, and they carry
-//! enough of the question; by its meaning where its cosine is high and far above what this question has with the store
-//! as a whole. Words must not be contradicted by the meaning: where cosines are known, a hit by words has to be above
-//! the background as well.
+//! A hit passes by its words if it has two specific terms of the question, or one very rare term, and they carry enough
+//! of the question's weight. It passes by its meaning if its cosine is high and far above the question's cosines with
+//! the store as a whole. Meaning must not contradict words: if cosines are known, a hit by words must be above that
+//! background as well.
 
-/// A store says little about how rare a word is before it is large: so many rows are imagined beside its own…
+/// Rows that are added to the store's own for estimating rarity, because a small store shows little about it.
 const IMAGINED_ROWS: f32 = 500.0;
-/// …of which this share has the word. So two words that only one memory of ten has are specific, and none is very rare.
+/// The share of those rows that contain the word. So two words that only one memory of ten has are specific, and none
+/// is very rare.
 const IMAGINED_SHARE: f32 = 0.005;
 
 // Measured with MiniLM on five stores (conversations, notes, abstracts of two fields, code; 1,400 to 6,300 rows), 150
-// questions each: questions of one put to another, whose answer must be empty, and own ones, whose relevant hits among the
-// first ten should stay. Empty for 98.2 % of the foreign ones (least 85 %: code questions put to notes about code); of the
-// relevant hits 78 % stayed, and something did for 93 % of the own questions. Words alone, without a model: 98.0 %, 31 %,
-// 52 %. Stores of 60 rows cut from these: 99.9 % and 63 %; of 5 to 30 rows, by meaning: 99.9 % and 60 to 65 %.
+// questions each. Foreign questions, taken from another store, must return nothing. Own questions should keep their
+// relevant hits among the first ten. 98.2 % of the foreign ones returned nothing (least 85 %: code questions asked of
+// notes about code). 78 % of the relevant hits were kept, and 93 % of the own questions kept some. By words alone,
+// without a model: 98.0 %, 31 %, 52 %. Stores of 60 rows cut from these: 99.9 % and 63 %. Stores of 5 to 30 rows, by
+// meaning: 99.9 % and 60 to 65 %.
 /// A term in less than this share of the rows is specific.
 const SPECIFIC: f32 = 0.01;
-/// A term in less than this share is very rare; needs a store of 700 rows or more.
+/// A term in less than this share of the rows is very rare; possible only with 700 rows or more.
 const VERY_RARE: f32 = 0.003;
-/// Terms that let a hit pass carry at least this share of the question's weight.
+/// Least share of the question's weight that the terms of a passing hit carry.
 const COVERED: f32 = 0.5;
-/// A hit by words has at least this cosine, and is so many deviations above the background.
+/// Least cosine of a hit by words, and its least deviations above the background.
 const WORDS_COSINE: f32 = 0.2;
 const WORDS_ABOVE: f32 = 2.0;
-/// A hit by meaning alone: clearly close…
+/// Least cosine of a hit by meaning alone…
 const CLOSE: f32 = 0.45;
-/// …and so many deviations above the background.
+/// …and its least deviations above the background.
 const CLOSE_ABOVE: f32 = 2.5;
-/// A calibrated score is a probability; what is wrong four times of five stays out, whatever speaks for it.
+/// Least calibrated score of any hit; a hit that is wrong four times out of five is left out.
 const LIKELY: f32 = 0.2;
 
-/// What the bar knows of the question and the store.
+/// Statistics of the question and the store that the bar uses.
 #[derive(Clone, Copy, Debug)]
 pub struct Bar<'a> {
-    /// Rows of the store.
+    /// Number of rows in the store.
     pub rows: u64,
-    /// For each term of the question, in how many rows it is.
+    /// For each term of the question, the number of rows that contain it.
     pub having: &'a [u64],
-    /// The question's cosine with the rows of the store at large; `None` where no vectors were compared.
+    /// The question's cosines with the rows of the whole store; `None` if no vectors were compared.
     pub background: Option<CosineStats>,
 }
 
 /// Mean and standard deviation of cosines.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CosineStats {
-    /// -1..1.
+    /// Mean, -1..1.
     pub mean: f32,
-    /// Above 0.
+    /// Standard deviation, above 0.
     pub deviation: f32,
 }
 
 impl CosineStats {
-    /// What is expected before anything is seen, and how many cosines that weighs: a few rows, of which one may be the
-    /// answer, say little about the rest. Own questions had means of .11 to .22 and deviations of .08 to .11, foreign
-    /// ones of -.04 to .03 and .04 to .07.
+    /// The prior and its weight in cosines. A few rows, of which one may be the answer, say little about the rest. Own
+    /// questions had means of .11 to .22 and deviations of .08 to .11, foreign ones of -.04 to .03 and .04 to .07.
     const EXPECTED: Self = Self { mean: 0.08, deviation: 0.1 };
     const EXPECTED_WEIGHT: f64 = 20.0;
 
-    /// Of `rows` cosines with this mean and standard deviation, chosen without regard to the question.
+    /// Combines the prior with `rows` cosines of this mean and standard deviation, chosen without regard to the question.
     pub fn of(rows: f64, mean: f64, deviation: f64) -> Self {
         let (rows, mean) = if rows > 0.0 { (rows, mean) } else { (0.0, 0.0) };
         let all = rows + Self::EXPECTED_WEIGHT;
@@ -70,14 +71,14 @@ impl CosineStats {
     }
 }
 
-/// What is known of one hit.
+/// Features of one hit.
 #[derive(Clone, Copy, Debug)]
 pub struct Signals<'a> {
-    /// The terms of the question that it has, each once, by their place in [`Bar::having`].
+    /// The question's terms in it, each once, as indexes into [`Bar::having`].
     pub terms: &'a [usize],
-    /// Its cosine with the question, where it is known.
+    /// Its cosine with the question, if known.
     pub cosine: Option<f32>,
-    /// The probability that it is relevant, 0..1, where scores are calibrated.
+    /// The probability that it is relevant, 0..1, if scores are calibrated.
     pub calibrated: Option<f32>,
 }
 
@@ -105,7 +106,7 @@ fn by_words(bar: &Bar<'_>, hit: &Signals<'_>) -> bool {
     (specific >= 2 || very_rare) && covered >= COVERED * all
 }
 
-/// Where vectors were compared, what the words found must not be far from the question's meaning.
+/// Whether a hit by words is near enough to the question's meaning; true if no vectors were compared.
 fn not_contradicted(bar: &Bar<'_>, hit: &Signals<'_>, above: impl Fn(f32, f32) -> bool) -> bool {
     bar.background.is_none()
         || hit.cosine.is_some_and(|cosine| cosine >= WORDS_COSINE && above(cosine, WORDS_ABOVE))

@@ -1,5 +1,5 @@
 //! Ranking profiles: the source systems' formulas, one file each, and the functions that they share.
-//! A formula sees values only and breaks every tie by row.
+//! A formula depends on values only and breaks every tie by row.
 
 pub mod ade;
 pub mod athena;
@@ -15,7 +15,7 @@ use crate::item::{Channel, Profile};
 /// Seconds in a day.
 const DAY: f64 = 86_400.0;
 
-/// The channels that a profile asks.
+/// Returns the channels that a profile uses.
 pub fn channels(profile: Profile) -> &'static [Channel] {
     match profile {
         Profile::Bower | Profile::Atlas | Profile::Ade => &[Channel::Text, Channel::Vector],
@@ -24,13 +24,13 @@ pub fn channels(profile: Profile) -> &'static [Channel] {
     }
 }
 
-/// Days from one time to a later one, with fractions; 0 where it is not later (a clock was set back).
+/// Returns the days from one time to a later one, with fractions; 0 if it is not later (the clock was set back).
 fn days(from: Timestamp, to: Timestamp) -> f64 {
     (to.duration_since(from).as_secs_f64() / DAY).max(0.0)
 }
 
-/// The channels' weights, made to add up to 1 over those that took part: that gave a place to at least one candidate that
-/// `counts`. A channel that is missing thus scales nobody's score down. Weights that are all 0 count as equal.
+/// Normalises the channels' weights to a sum of 1 over those that took part: that listed at least one candidate for
+/// which `counts` is true. So a missing channel scales no score down. If all weights are 0, they count as equal.
 fn shares<const N: usize>(
     candidates: &[Candidate],
     weights: [(Channel, f32); N],
@@ -49,19 +49,20 @@ fn shares<const N: usize>(
     shares.map(|(channel, _, weight)| (channel, if sum > 0.0 { weight / sum } else { 0.0 }))
 }
 
-/// The greatest score that a channel gave, 0 where it gave none above it.
+/// Returns the greatest score of a channel, at least 0.
 fn greatest(candidates: &[Candidate], channel: Channel) -> f64 {
     let scores = candidates.iter().filter_map(|candidate| candidate.places.score(channel));
     f64::from(scores.fold(0.0, f32::max))
 }
 
-/// A channel's score of an item as a share of `most`, 0..1; 0 where it has none.
+/// Returns a channel's score of an item as a share of `most`, 0..1; 0 if it has none.
 fn share_of(places: &Places, channel: Channel, most: f64) -> f64 {
     let score = places.score(channel).map_or(0.0, f64::from);
     if most > 0.0 { (score / most).clamp(0.0, 1.0) } else { 0.0 }
 }
 
-/// The cosine of an item, 0..1: opposite meaning is no meaning in common. 0 where it has no vector.
+/// Returns the cosine of an item, 0..1; negative cosines count as 0, because opposite meaning is no meaning in common.
+/// 0 if it has no vector.
 fn cosine(places: &Places) -> f64 {
     places.score(Channel::Vector).map_or(0.0, f64::from).clamp(0.0, 1.0)
 }
@@ -80,12 +81,12 @@ mod testing {
         Timestamp::from_second(1_800_000_000).unwrap()
     }
 
-    /// A whole number of days before it.
+    /// Returns the time that many whole days earlier.
     pub fn ago(days: i64) -> Timestamp {
         Timestamp::from_second(1_800_000_000 - days * 86_400).unwrap()
     }
 
-    /// A fact of middling importance, written and used just now.
+    /// Returns a fact of medium importance, written and used just now.
     pub fn candidate(row: u32, places: &[(Channel, Option<usize>, f32)]) -> Candidate {
         let mut all = Places::default();
         for &(channel, rank, score) in places {
@@ -106,7 +107,7 @@ mod testing {
         Candidate { row: RowId(row), places: all, facts }
     }
 
-    /// Rows and scores as expected, and every score is what its factors make.
+    /// Checks rows and scores, and that every score equals the fold of its factors.
     #[track_caller]
     pub fn check(got: &[Ranked], expected: &[(u32, f32)]) {
         assert_eq!(got.len(), expected.len(), "{got:?}");

@@ -1,27 +1,27 @@
-//! Reranking: when it is worth its time, how a language model's scores are read, and the new order.
-//! Whatever a reranker says, no row is lost, none appears twice, and rows that it did not score keep their places.
+//! Reranking: when it is worthwhile, how a language model's scores are parsed, and the new order.
+//! Whatever a reranker returns, no row is lost or repeated, and unscored rows keep their positions.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::item::RowId;
 
-/// When the order of a list is still open.
+/// The thresholds that decide whether a list is still open.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Gate {
-    /// From this probability on a hit counts as found; 1 or more: nothing ever does, so every order is open.
+    /// Least probability of a found hit; at 1 or more no hit is found, so every order is open.
     pub sure: f32,
-    /// By so much the hits that count as found must stand above the first that does not.
+    /// Least distance between the found hits and the first other hit.
     pub gap: f32,
 }
 
 /// A row that a reranker scored.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Reranked {
-    /// The row; not shown.
+    /// The row; not serialised.
     #[serde(skip)]
     pub row: RowId,
-    /// The reranker's own score: a logit of a cross-encoder, 1..5 of a language model.
+    /// The reranker's score: a logit of a cross-encoder, 1..5 of a language model.
     pub score: f32,
     /// Its rank before, from 1.
     pub from: usize,
@@ -32,21 +32,21 @@ pub struct Reranked {
 /// A list in its new order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reordered {
-    /// For each new place, the old one, both from 0: a permutation of all rows.
+    /// For each new position the old one, both from 0: a permutation of all rows.
     pub order: Vec<usize>,
     /// The rows that were scored, in their new order.
     pub changes: Vec<Reranked>,
 }
 
-/// The scores that a language model may give (systems.md, section 1).
+/// The range of scores of a language model (systems.md, section 1).
 const LEAST: f32 = 1.0;
 const MOST: f32 = 5.0;
 
-/// Whether a list is worth reranking: its calibrated scores (0..1, best first) do not set the hits that answer the question
-/// apart from the rest. `top` is how many of them somebody will see.
+/// Whether a list is worth reranking: its calibrated scores (0..1, best first) do not separate the answering hits from
+/// the rest. `top` is the number of hits that will be shown.
 ///
-/// The order is settled when there are hits at or above `sure`, and either all of the top are, or the first below them lies
-/// `gap` or more under the last of them. One row, or none, is settled.
+/// The order is settled if some hits are at or above `sure`, and either the whole top is, or the first hit below lies
+/// `gap` or more under the last of them. A list of one row, or none, is settled.
 pub fn is_open(scores: &[f32], top: usize, gate: Gate) -> bool {
     if scores.len() < 2 {
         return false;
@@ -56,13 +56,12 @@ pub fn is_open(scores: &[f32], top: usize, gate: Gate) -> bool {
         return true;
     }
     let all = found >= top.min(scores.len());
-    // A score that is no number sets nothing apart.
+    // A score that is NaN separates nothing.
     !all && (scores[found - 1] - scores[found]).partial_cmp(&gate.gap).is_none_or(std::cmp::Ordering::is_lt)
 }
 
-/// The order of `rows` (best first) by new scores, higher is better. `scores[i]` is for `rows[i]`; rows without one, those
-/// beyond the scores, and those whose score is not finite keep their places, and the others share out the places between
-/// them. Equal scores keep their old order.
+/// Reorders `rows` (best first) by new scores, higher is better. `scores[i]` is for `rows[i]`. Rows without a finite
+/// score keep their positions; the others are sorted among their own positions. Equal scores keep their old order.
 pub fn reorder(rows: &[RowId], scores: &[Option<f32>]) -> Reordered {
     let scored: Vec<(usize, f32)> = scores
         .iter()
@@ -81,11 +80,11 @@ pub fn reorder(rows: &[RowId], scores: &[Option<f32>]) -> Reordered {
     Reordered { order, changes }
 }
 
-/// The scores in a language model's answer: `[N]:score`, N from 1 to `count`, scores from 1 to 5, decimals allowed.
+/// Parses the scores in a language model's answer: `[N]:score`, N from 1 to `count`, scores from 1 to 5, decimals allowed.
 ///
-/// Tolerant of what models do: spaces, emphasis and prose around, `[N] = score`, `[N] - score`, `score/5`, missing entries
-/// (`None`) and repeated ones (the last counts: a model that corrects itself does so later). What is out of range is as if it
-/// were missing. An answer without a score gives `None` for all.
+/// It tolerates the usual variations: spaces, emphasis and prose around entries, `[N] = score`, `[N] - score`,
+/// `score/5`. Missing entries are `None`. Of repeated ones the last counts, because a model that corrects itself does
+/// so later. Values out of range count as missing. An answer without a score gives `None` for all.
 ///
 /// ```
 /// # use bower_core::parts::rank::rerank::parse_scores;
@@ -103,7 +102,7 @@ pub fn parse_scores(answer: &str, count: usize) -> Vec<Option<f32>> {
     scores
 }
 
-/// `N]:score` at the start of a text.
+/// Parses `N]:score` at the start of a text.
 fn entry(text: &str) -> Option<(usize, f32)> {
     let (number, rest) = digits(blank(text))?;
     let rest = blank(rest).strip_prefix(']')?;
@@ -112,7 +111,7 @@ fn entry(text: &str) -> Option<(usize, f32)> {
     let (whole, after) = digits(rest)?;
     let fraction = after.strip_prefix('.').and_then(digits);
     let after = fraction.map_or(after, |(_, after)| after);
-    // `4th` and `1e3` are no scores.
+    // `4th` and `1e3` are not scores.
     if after.starts_with(char::is_alphanumeric) {
         return None;
     }
@@ -121,12 +120,12 @@ fn entry(text: &str) -> Option<(usize, f32)> {
     ((LEAST..=MOST).contains(&score) && !whole.is_empty()).then_some((number, score))
 }
 
-/// The text behind blanks and marks of emphasis.
+/// Returns the text after blanks and emphasis marks.
 fn blank(text: &str) -> &str {
     text.trim_start_matches([' ', '\t', '\u{a0}', '*', '_', '`', '"'])
 }
 
-/// Leading ASCII digits, at least one, and what follows them.
+/// Splits off leading ASCII digits, at least one.
 fn digits(text: &str) -> Option<(&str, &str)> {
     let end = text.bytes().position(|byte| !byte.is_ascii_digit()).unwrap_or(text.len());
     (end > 0).then(|| text.split_at(end))
@@ -192,7 +191,7 @@ mod tests {
         check("[2]:2", &[none, two]);
         check("[1]:3 wait, [1]:4", &[four]);
         check("[1]:4.75 [2]:2.", &[Some(4.75), two]);
-        // The score of the one is not that of the other.
+        // The score of one entry does not count for another.
         check("[1] [2]:2", &[none, two]);
         check("[[1]:4]", &[four]);
         // Out of range, or no score at all.

@@ -1,9 +1,9 @@
 //! Finds the time expressions of questions and texts, and resolves them to spans of time at a given now.
-//! Any Unicode text is fine, nothing fails, and every token is looked at a bounded number of times.
+//! Any Unicode text is valid, nothing fails, and each token is read a bounded number of times.
 //!
-//! What is said without a year lies in the past: memory is of what was. Weeks begin on Monday, winter in December.
-//! `05/08/2023` is read as in the United States (8 May is `08.05.2023` or `08-05-2023`) unless only the other order is
-//! a date. Sources of the conventions: ISO 8601 for weeks, RFC 5545 for times that a change of clocks skips or repeats.
+//! A date without a year lies in the past, because memories describe the past. Weeks begin on Monday, winter in
+//! December. `05/08/2023` is read as in the United States (8 May is `08.05.2023` or `08-05-2023`) unless only the other
+//! order is a date. Sources: ISO 8601 for weeks, RFC 5545 for times that a change of clocks skips or repeats.
 
 mod absolute;
 mod aims;
@@ -25,7 +25,7 @@ pub use calendar::Interval;
 pub use valid::{Valid, valid};
 pub use words::TimeUnit;
 
-/// The expressions of time in a question, in its order and not overlapping, resolved at `now` in its time zone.
+/// Finds the time expressions of a question, in order and not overlapping, resolved at `now` in its time zone.
 ///
 /// ```
 /// use bower_core::parts::rank::time::{Aim, parse};
@@ -39,20 +39,20 @@ pub fn parse(question: &str, now: &Zoned) -> Vec<TimeExpression> {
     TimeReader::new(question, now).expressions()
 }
 
-/// Whether a question has an expression of time.
+/// Whether a question contains a time expression.
 pub fn has_times(question: &str, now: &Zoned) -> bool {
     !parse(question, now).is_empty()
 }
 
-/// The times that a text itself speaks of, each kind in its order: absolute, or relative to when it was written.
+/// Returns the times that a text mentions, each kind in order: absolute, or relative to when it was written.
 ///
-/// A year alone counts only where a word such as "in" or "since" stands before it. States and orders ("still", "before
-/// the launch") give nothing. Where nobody knows when a text was written, its relative times mean nothing.
+/// A bare year counts only after a word such as "in" or "since". States and orders ("still", "before the launch") give
+/// nothing. If the time of writing is unknown, relative times have no meaning.
 pub fn spoken(text: &str, written: &Zoned) -> Spoken {
     TimeReader::new(text, written).spoken()
 }
 
-/// All times of [`spoken`], the absolute before the relative.
+/// Returns all times of [`spoken`], the absolute before the relative.
 #[cfg(feature = "parts")]
 pub fn dates_in(text: &str, written: &Zoned) -> Vec<Interval> {
     let Spoken { mut absolute, relative, .. } = spoken(text, written);

@@ -1,4 +1,4 @@
-//! Requests and answers of briefings and of reading sessions.
+//! Requests and answers of briefings, and of reading sessions.
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -9,27 +9,27 @@ use super::{Degraded, thousandths};
 use crate::item::{Author, Briefing, CurateOutcome, MemoryType, Scope};
 use crate::rank::brief::BriefLine;
 
-/// A briefing for somebody who begins.
+/// A request for a briefing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BriefRequest {
-    /// How much it says.
+    /// The size of the briefing.
     pub budget: Briefing,
-    /// Its tokens; those of the budget unless told.
+    /// Token budget; `None` is the default of the briefing's size.
     pub budget_tokens: Option<usize>,
-    /// What is to be done.
+    /// The task ahead.
     pub task: Option<String>,
-    /// Where, as an absolute path: what was told in another folder is left out.
+    /// The working folder, as an absolute path. Memories from other folders are left out.
     pub folder: Option<String>,
-    /// Remembers for this session what it was given.
+    /// Records what this session received.
     pub session: Option<String>,
-    /// Says again what the session was given already: it began anew, and has lost what it knew.
+    /// Repeats what the session already received, because it restarted and lost its context.
     pub repeat: bool,
-    /// Words alone: no model is loaded.
+    /// Searches by words alone: no model is loaded.
     pub fast: bool,
 }
 
 impl Default for BriefRequest {
-    /// Eight entries for anybody.
+    /// Asks for a standard briefing (eight entries) for any task and folder.
     fn default() -> Self {
         Self {
             budget: Briefing::Standard,
@@ -46,27 +46,27 @@ impl Default for BriefRequest {
 /// A briefing.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Brief {
-    /// How much was asked for.
+    /// The requested size.
     pub budget: Briefing,
-    /// What is to be done.
+    /// The task ahead.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub task: Option<String>,
-    /// Where.
+    /// The working folder.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub folder: Option<String>,
-    /// What is said, by section.
+    /// The entries, by section.
     pub entries: Vec<BriefLine>,
-    /// Tokens of the whole block; at most `budget_tokens`, unless what is pinned takes more.
+    /// Tokens of the whole block; at most `budget_tokens`, unless pinned entries need more.
     pub tokens: usize,
-    /// What was asked for.
+    /// The requested token budget.
     pub budget_tokens: usize,
-    /// How tokens were counted: a model's name, or `estimate`.
+    /// The tokenizer that counted: a model's name, or `estimate`.
     pub counted_by: String,
-    /// Entries that would have been said if there had been more tokens.
+    /// Entries that did not fit the budget.
     pub left_out: usize,
-    /// Entries that the session had been given already.
+    /// Entries that the session had already received.
     pub already_given: usize,
-    /// Candidates that nobody has looked at.
+    /// Candidates that nobody has reviewed.
     pub candidates: usize,
     /// Wall time inside the engine.
     #[serde(serialize_with = "thousandths")]
@@ -75,106 +75,106 @@ pub struct Brief {
     pub degraded: Vec<Degraded>,
 }
 
-/// How a session is read.
+/// Options for reading a session.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SessionRequest {
-    /// Where its candidates go; the settings' `memory_collection` unless told.
+    /// The collection of its candidates; `None` is the setting `memory_collection`.
     pub collection: Option<String>,
-    /// Who may see them; a project's unless told.
+    /// The scope of its candidates; `None` is `project`.
     pub scope: Option<Scope>,
-    /// Whose they are.
+    /// The owner of its candidates.
     pub owner: Option<String>,
-    /// Where the session was, as an absolute path.
+    /// The session's working folder, as an absolute path.
     pub folder: Option<String>,
-    /// The name under which answers were given to it, where that is not the conversation's own.
+    /// The session name under which it received answers, if that differs from the conversation's name.
     pub session: Option<String>,
-    /// The program that it ran in, where that is not what its transcript shows.
+    /// The program that it ran in, if its transcript does not show that.
     pub host: Option<String>,
-    /// What its user is called in it, where speakers have names; what others say is theirs.
+    /// The user's name in a session whose speakers have names. All other speakers count as other people.
     pub me: Option<String>,
-    /// Only says what would be kept.
+    /// Reports what would be kept and writes nothing.
     pub dry_run: bool,
 }
 
-/// Turns of a conversation, as a host hands them over.
+/// Turns of a conversation, sent by a host.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TurnsRequest {
-    /// The conversation's name, the same with each turn.
+    /// The conversation's name, equal in each request.
     pub conversation: String,
-    /// What was said, in order.
+    /// The turns in order.
     pub turns: Vec<ToldTurn>,
-    /// Who hands them over.
+    /// The sender of the turns.
     pub origin: &'static str,
-    /// The collection that the turns themselves go to; `sessions` unless told.
+    /// The collection of the turns themselves; `None` is `sessions`.
     pub documents: Option<String>,
-    /// Where candidates go, and whose everything is.
+    /// The collection of the candidates, and the scope and owner of everything.
     pub session: SessionRequest,
 }
 
-/// What one side said.
+/// One turn, as its sender passes it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ToldTurn {
-    /// `user`, `assistant` or a name; what a tool or the system says is passed over.
+    /// `user`, `assistant` or a name. Turns of a tool or the system are skipped.
     pub speaker: String,
-    /// What.
+    /// The text.
     pub text: String,
-    /// When; now unless told.
+    /// When it was said; `None` is now.
     pub time: Option<Timestamp>,
-    /// The least trusted of what its speaker had read. Of an agent's turn that does not tell, a tool's output: few answer
-    /// without one.
+    /// The least trusted source that its speaker had read. For an agent's turn, `None` means a tool's output, because
+    /// few agents answer without one.
     pub least_trusted: Option<Author>,
 }
 
-/// What came of reading a session.
+/// The result of reading a session.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct SessionRead {
-    /// Its ids, as the transcript names them.
+    /// The conversations' ids, as the transcript names them.
     pub conversations: Vec<String>,
-    /// Turns that are new.
+    /// Number of new turns.
     pub turns: u64,
-    /// Turns that were read at an earlier time.
+    /// Number of turns that had been read before.
     pub known: u64,
-    /// Candidates that were made, and memories that were confirmed.
+    /// Candidates that were created, and memories that were confirmed.
     pub kept: Vec<KeptSentence>,
-    /// Sentences that the gate refused.
+    /// Number of sentences that admission refused.
     pub refused: u64,
-    /// Sentences that were kept, or forgotten, before.
+    /// Number of sentences that were kept or forgotten before.
     pub unchanged: u64,
-    /// Nothing was written.
+    /// Whether nothing was written.
     pub dry_run: bool,
-    /// Lines that could not be read; the first hundred.
+    /// The first hundred lines that could not be read.
     pub errors: Vec<Problem>,
-    /// How many there were.
+    /// Number of lines that could not be read.
     pub failed: u64,
     /// Wall time inside the engine.
     #[serde(serialize_with = "thousandths")]
     pub took_ms: f64,
-    /// Channels that cannot find what was kept yet, with the reason.
+    /// Channels that cannot find the new candidates yet, with the reason.
     pub degraded: Vec<Degraded>,
 }
 
 /// A sentence of a session that was kept.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct KeptSentence {
-    /// The candidate, or the memory that it confirms; none in a dry run.
+    /// The candidate, or the memory that it confirms; `None` in a dry run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// What it says.
+    /// The sentence.
     pub text: String,
-    /// What it is about.
+    /// The memory's type.
     #[serde(rename = "type")]
     pub memory_type: MemoryType,
-    /// Who said it, by name.
+    /// The speaker's name.
     pub speaker: String,
-    /// Who said it, as far as it is trusted.
+    /// The kind of speaker, which decides how far the sentence is trusted.
     pub said_by: Author,
-    /// The least trusted of what its speaker had read.
+    /// The least trusted source that the speaker had read.
     pub least_trusted: Author,
-    /// Why it was picked: `told`, `decided`, `ruled`, `corrected`, `stated`, `found`.
+    /// The cue that selected it: `told`, `decided`, `ruled`, `corrected`, `stated`, `found`.
     pub cue: String,
-    /// What became of it.
+    /// The outcome.
     pub outcome: CurateOutcome,
-    /// The review that asks whether it takes another's place.
+    /// The review that decides whether it replaces another memory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub review: Option<u64>,
 }

@@ -1,4 +1,4 @@
-//! The request to keep a memory, and what became of it.
+//! The request to keep a memory, and its outcome.
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -8,40 +8,40 @@ use serde_json::{Map, Value};
 use super::{Degraded, thousandths};
 use crate::item::{Author, CurateOutcome, Durability, Gate, MemoryType, Scope};
 
-/// Something to keep.
+/// A request to keep a text as a memory.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CurateRequest {
     /// The text, not blank, at most 1 MiB.
     pub content: String,
-    /// What it is about; `fact` unless told.
+    /// The memory's type; `None` is `fact`.
     pub memory_type: Option<MemoryType>,
     /// Tags, with or without `#`.
     pub tags: Vec<String>,
     /// Free fields.
     pub metadata: Map<String, Value>,
-    /// Its domain; the settings' `memory_collection` unless told.
+    /// The collection; `None` is the setting `memory_collection`.
     pub collection: Option<String>,
-    /// Who may see it.
+    /// Its scope: who may see it.
     pub scope: Scope,
-    /// Whose it is.
+    /// Its owner.
     pub owner: Option<String>,
-    /// Pinned items stay in tier 1.
+    /// Whether it is pinned; pinned items stay in tier 1.
     pub pinned: bool,
-    /// The conversation it came from.
+    /// The conversation that it came from.
     pub source_conv_id: Option<String>,
-    /// How closely it is looked at; the settings' gate of its collection unless told.
+    /// How strict admission is; `None` is the gate of its collection.
     pub gate: Option<Gate>,
-    /// When it was told first, where whoever tells it knows that: an old memory that is taken over ends nothing that was told
-    /// since. None is now: what is told now is later than all that is there, whatever the clock said when that was told.
+    /// When it was first said, if the caller knows that. An imported old memory replaces nothing that was said later.
+    /// `None` is now: it counts as later than every stored memory, whatever the clock was when those were written.
     pub told_time: Option<Timestamp>,
-    /// Who says it. What comes from outside is a candidate, until somebody keeps it.
+    /// The speaker. A text from outside becomes a candidate until a person keeps it.
     pub said_by: Author,
     /// The program that its writer runs in.
     pub host: Option<String>,
 }
 
 impl CurateRequest {
-    /// A text that the user says, and nothing told about it.
+    /// Creates a request for a text of the user, with defaults for all else.
     pub fn new(content: impl Into<String>) -> Self {
         Self {
             content: content.into(),
@@ -61,10 +61,10 @@ impl CurateRequest {
     }
 }
 
-/// What became of it.
+/// The outcome of a request to keep a memory.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Curated {
-    /// The memory's id: of a confirmed one, the id that it had. None where nothing was kept.
+    /// The memory's id; if it was confirmed, the existing id. `None` if nothing was kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// Its first sentence.
@@ -75,30 +75,30 @@ pub struct Curated {
     /// Wall time inside the engine.
     #[serde(serialize_with = "thousandths")]
     pub took_ms: f64,
-    /// A memory that was there is confirmed, or replaced by this one.
+    /// Whether an existing memory was confirmed or replaced.
     pub is_update: bool,
-    /// Whether it was kept, or said so already.
+    /// Whether it was kept, or already stored with the same meaning.
     pub accepted: bool,
-    /// Why not, and what to do instead.
+    /// Why it was refused, and what to do instead.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// What became of it.
+    /// The outcome.
     pub outcome: CurateOutcome,
-    /// How long it is likely to hold.
+    /// How long it is likely to stay true.
     pub durability: Durability,
-    /// The memory that decided what became of it.
+    /// The existing memory that decided the outcome.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub other: Option<Other>,
-    /// Secrets that were cut out of the text and its fields before it was kept, by what they are.
+    /// Kinds of secrets that were removed from the text and its fields before it was kept.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub redacted: Vec<String>,
-    /// The fields beside the text that they stood in: `metadata`, `tags`.
+    /// Fields other than the text that contained secrets: `metadata`, `tags`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub redacted_fields: Vec<String>,
-    /// It waits for somebody to keep it, for it came from outside.
+    /// Whether it is a candidate that a person has to keep, because it came from outside.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_candidate: bool,
-    /// The review that asks which side is right.
+    /// The review that asks which memory is right.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub review: Option<u64>,
     /// Channels that cannot find it yet, with the reason.
@@ -112,8 +112,8 @@ pub struct Other {
     pub id: String,
     /// When it was written.
     pub create_time: Timestamp,
-    /// Why it has to do with the new one, in one line: `port 8080 -> 9090`.
+    /// How it relates to the new memory, in one line: `port 8080 -> 9090`.
     pub why: String,
-    /// It holds, and the new one is part of its history only.
+    /// Whether it stays active and the new memory only joins its history.
     pub stands: bool,
 }

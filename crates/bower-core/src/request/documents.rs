@@ -1,5 +1,5 @@
-//! The documents of a library as a listing shows them.
-//! Nothing here holds a text.
+//! The documents of a store, as listings show them.
+//! They contain no text of a document.
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -8,27 +8,27 @@ use serde_json::{Map, Value};
 
 use crate::item::Scope;
 
-/// A document, without its text: `list` and `query` have that, chunk by chunk.
+/// A document without its text. `list` and `query` return the text by chunk.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Document {
-    /// Its name within its collection: the path of a file, or the id under which it was sent.
+    /// Its id within its collection: the path of a file, or the id that the caller chose.
     pub id: String,
-    /// What changes of the store call it.
+    /// Its name in changes of the store.
     pub subject: String,
     /// The collection that it belongs to.
     pub collection: String,
     /// Its title.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// Its version, as its path says.
+    /// Its version, taken from its path.
     pub version: String,
-    /// How many chunks it has.
+    /// Number of chunks.
     pub chunks: u64,
-    /// How long it was when it was read.
+    /// Length in bytes when it was read.
     pub bytes: u64,
-    /// Who may see it.
+    /// Its scope: who may see it.
     pub scope: Scope,
-    /// Whose it is.
+    /// Its owner.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
     /// Free fields.
@@ -42,8 +42,8 @@ pub struct Document {
 /// A page of documents.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Documents {
-    /// The last changed first.
+    /// The documents, last changed first.
     pub documents: Vec<Document>,
-    /// How many there are in all.
+    /// Number of documents in all.
     pub total: usize,
 }

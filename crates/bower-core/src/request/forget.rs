@@ -1,5 +1,5 @@
-//! Requests to forget items, and the proof that they were forgotten.
-//! Nothing here holds a word of what was forgotten.
+//! Requests to forget items, and the proof of their deletion.
+//! They contain no word of a forgotten text.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -7,28 +7,28 @@ use std::path::PathBuf;
 
 use super::Selection;
 
-/// What to forget.
+/// The items to forget.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ForgetRequest {
-    /// These items, by id (or a unique prefix of at least 6 digits).
+    /// Items by id, or by a unique prefix of at least 6 digits.
     Ids(Vec<String>),
-    /// Everything that a selection holds.
+    /// All items of a selection.
     Selected(Box<Selection>),
 }
 
-/// How to forget it.
+/// A request to forget, with its options.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Forgetting {
-    /// What.
+    /// The items to forget.
     pub what: ForgetRequest,
-    /// What was made of it, or holds all of it, stays.
+    /// Keeps items that were derived from them or contain all of their text.
     pub keep_derived: bool,
-    /// Only say what would go.
+    /// Only reports what would be removed.
     pub dry_run: bool,
 }
 
 impl Forgetting {
-    /// With all that was made of it.
+    /// Forgets the items and everything derived from them.
     pub fn of(what: ForgetRequest) -> Self {
         Self { what, keep_derived: false, dry_run: false }
     }
@@ -37,49 +37,50 @@ impl Forgetting {
 /// Proof of a deletion.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Forgotten {
-    /// The ids, derived ones among them.
+    /// Ids of the removed items, derived ones included.
     pub forgotten: Vec<String>,
-    /// Those that nobody named: made of a forgotten item, or holding all of its text.
+    /// Ids that the request did not name: derived from a forgotten item, or containing all of its text.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub derived: Vec<String>,
-    /// Items that say the same and stay: nothing ties them to what was forgotten, or derived items were to be kept.
+    /// Items with the same content that stay: nothing links them to the forgotten ones, or derived items were to be kept.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub held_by: Vec<String>,
-    /// What was removed where.
+    /// Counts of what was removed.
     pub receipt: Receipt,
-    /// What was done to the files; none for a dry run.
+    /// The changes to files; `None` in a dry run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub erased: Option<Erased>,
 }
 
-/// Counts of what a deletion removed. It says nothing of the text.
+/// Counts of what a deletion removed. It contains nothing of the text.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Receipt {
-    /// Items.
+    /// Number of items.
     pub items: usize,
-    /// Of these, memories.
+    /// Number of memories among them.
     pub memories: usize,
-    /// Of these, chunks of documents.
+    /// Number of chunks among them.
     pub chunks: usize,
-    /// Their vectors.
+    /// Number of their vectors.
     pub vectors: usize,
-    /// Documents left without a chunk and removed with them.
+    /// Number of documents removed because no chunk was left.
     pub documents: usize,
-    /// Their tags.
+    /// Number of their tags.
     pub tags: usize,
-    /// Their free fields.
+    /// Number of their free fields.
     pub fields: usize,
-    /// Relations to or from them.
+    /// Number of relations to or from them.
     pub relations: usize,
-    /// Reviews of them.
+    /// Number of their reviews.
     pub reviews: usize,
-    /// Records that a session or an answer was given them.
+    /// Number of records that a session or an answer returned them.
     pub given: usize,
-    /// Cached questions that were their text, or said the same; 0 to whoever sees a part of the store, as `event` is.
+    /// Number of cached questions that were one of their texts, or were almost equal in meaning. 0, like `event`, for a
+    /// caller who may see only a part of the store.
     pub cached: usize,
-    /// Events out of which somebody's words were taken.
+    /// Number of events from which words were removed.
     pub events: usize,
-    /// The event that records it.
+    /// Number of the event that records the deletion.
     pub event: u64,
     /// SHA-256 over the sorted ids.
     pub sha256: String,
@@ -87,70 +88,71 @@ pub struct Receipt {
     pub dry_run: bool,
 }
 
-/// What was done to the files below the home, so that none of them holds the text.
+/// The changes to files below the home, after which none of them contains the text.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Erased {
-    /// No file of the store and its indexes holds a trace. Where it is false, the next command that has time goes on.
+    /// Whether no file of the store and its indexes contains a trace. If false, the next command with spare time continues.
     pub complete: bool,
-    /// What stood in the way, in words.
+    /// Reasons why it is not complete.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub waits: Vec<String>,
-    /// The store's file was written anew, because a page had kept something where nothing is kept.
+    /// Whether the store's file was rewritten, because a page still held bytes in its free space.
     pub compacted: bool,
-    /// Copies beside the store that `restore` had kept, from which the same items were removed.
+    /// Copies beside the store, kept by `restore`, from which the same items were removed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub copies: Vec<PathBuf>,
-    /// Files below the home that are not the store's and hold a part of the text: backups, exports, settings. They stay. Not told,
-    /// as copies are not, to whoever sees a part of the store.
+    /// Files below the home that contain a part of the text and do not belong to the store: backups, exports, settings.
+    /// They are not changed. A caller who may see only a part of the store gets neither these nor `copies`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub elsewhere: Vec<Elsewhere>,
 }
 
-/// A file that holds a part of a forgotten text.
+/// A file that contains a part of a forgotten text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Elsewhere {
     /// The file.
     pub path: PathBuf,
-    /// How often.
+    /// Number of matches.
     pub matches: u64,
 }
 
-/// Where some words stand below the home.
+/// The result of a search for a text's residue below the home.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Residue {
-    /// Whether they stand anywhere.
+    /// Whether the words were found.
     pub found: bool,
-    /// Files that hold them, as bytes.
+    /// Files that contain them as bytes.
     pub files: Vec<ResidueFile>,
-    /// The words as the text index keeps them, with the rows of its files that have each.
+    /// Their terms in the text index, with the number of rows of each.
     pub terms: Vec<ResidueTerm>,
-    /// Ids of items that say them, the first hundred.
+    /// Ids of items that contain them, the first hundred.
     pub items: Vec<String>,
-    /// What cannot be told, in words.
+    /// Facts that the search cannot determine, in words.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub untold: Vec<String>,
-    /// Files that were read.
+    /// Number of files read.
     pub searched_files: u64,
-    /// Bytes that were read.
+    /// Number of bytes read.
     pub searched_bytes: u64,
 }
 
-/// A file with the words in it.
+/// A file that contains the words.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ResidueFile {
     /// The file.
     pub path: PathBuf,
-    /// How often, in UTF-8 and UTF-16 and whatever case.
+    /// Number of matches in UTF-8 and UTF-16, in any case.
     pub matches: u64,
-    /// Whether it counts: a model's vocabulary has words that nobody wrote here, and a few letters stand in any large file.
+    /// Whether it counts as residue. A model's vocabulary contains words that nobody wrote here, and any large file
+    /// contains a few given letters.
     pub counts: bool,
 }
 
-/// A word as the text index keeps it.
+/// A term of the text index.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ResidueTerm {
-    /// The word's stem.
+    /// The stem of the word.
     pub term: String,
-    /// Rows of the index's files that have it, those that are not to be found any more included.
+    /// Number of rows in the index's files that contain it, deleted rows included.
     pub rows: u64,
 }

@@ -1,4 +1,4 @@
-//! Requests and results of memory maintenance: sweeps, pruning, consolidation, undo, feedback, housekeeping.
+//! Requests and results of memory maintenance: sweeps, pruning, consolidation, undo and feedback.
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -7,25 +7,25 @@ use serde::Serialize;
 use super::{Item, thousandths};
 use crate::item::{Facts, MemoryType, Origin, Scope, TakenHow, Turn, Verdict};
 
-/// What somebody decides about a candidate.
+/// A person's decision about a candidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CandidateRuling {
-    /// It is a memory from now on.
+    /// The candidate becomes a memory.
     Keep,
-    /// It leaves answers.
+    /// The candidate leaves answers.
     Drop,
 }
 
-/// Whether a memory is to be pinned: a pinned one never fades.
+/// A change of a memory's pin. A pinned memory never fades.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pinning {
-    /// It is pinned from now on.
+    /// Pins the memory.
     Pin,
-    /// The pin is taken out.
+    /// Removes the pin.
     Unpin,
 }
 
-/// One memory that a run turned, or would.
+/// A memory whose state a run changed, or would change in a dry run.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Turned {
     /// Its id.
@@ -35,150 +35,150 @@ pub struct Turned {
     /// Its type.
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     pub memory_type: Option<MemoryType>,
-    /// What becomes of it.
+    /// The change of its state.
     pub turn: Turn,
-    /// Why.
+    /// Why it changed.
     pub why: String,
-    /// Its effective importance now, 0..1.
+    /// Its present effective importance, 0..1.
     #[serde(serialize_with = "thousandths")]
     pub strength: f64,
-    /// When it was last used or told.
+    /// When it was last used or repeated.
     pub access_time: Timestamp,
 }
 
-/// How a sweep is run.
+/// Options of a sweep.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SweepRequest {
-    /// Only looked at.
+    /// Changes nothing.
     pub dry_run: bool,
 }
 
-/// What a sweep did.
+/// The result of a sweep.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Swept {
-    /// Candidates that are active now.
+    /// Number of candidates that became active.
     pub promoted: usize,
-    /// Memories that fade now.
+    /// Number of memories that now fade.
     pub demoted: usize,
-    /// Memories that fade no longer.
+    /// Number of memories that no longer fade.
     pub raised: usize,
-    /// Memories that left answers.
+    /// Number of archived memories.
     pub archived: usize,
-    /// Turns that wait for the next sweep: one does 10,000.
+    /// Number of changes left for the next sweep; one sweep makes 10,000.
     pub waiting: usize,
-    /// Only looked at.
+    /// Whether nothing was changed.
     pub dry_run: bool,
-    /// Its event, for `undo`; none of a dry run.
+    /// Its event, for `undo`; `None` in a dry run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub event: Option<u64>,
-    /// Each memory that turned.
+    /// The memories whose state changed.
     pub turned: Vec<Turned>,
     /// Wall time inside the engine.
     #[serde(serialize_with = "thousandths")]
     pub took_ms: f64,
-    /// Why nothing was done, or would be: the clock jumped.
+    /// The clock jump because of which nothing was, or would be, changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clock_jump: Option<ClockJump>,
 }
 
-/// A clock that is too far from the time that the store trusts for anything to be archived by it: nobody used the store for a
+/// A clock that differs too much from the store's trusted time to archive anything. Either nobody used the store for a
 /// month, or the clock is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ClockJump {
     /// The last time that the store trusted.
     pub trusted_time: Timestamp,
-    /// What the clock says.
+    /// The clock's present time.
     pub now: Timestamp,
-    /// From then on, by this clock, it is believed, where it goes on from here.
+    /// The time from which this clock is trusted, provided that it continues from here.
     pub acts_from: Timestamp,
 }
 
-/// How memories are pruned.
+/// Options of pruning.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PruneRequest {
-    /// Memories whose effective importance is below this are archived, 0..1.
+    /// Effective importance below which memories are archived, 0..1.
     pub threshold: f64,
-    /// Only looked at.
+    /// Changes nothing.
     pub dry_run: bool,
 }
 
 impl PruneRequest {
-    /// The threshold of a request that names none.
+    /// The default threshold.
     pub const THRESHOLD: f64 = 0.05;
 }
 
 impl Default for PruneRequest {
-    /// Archives what is below [`PruneRequest::THRESHOLD`].
+    /// Archives memories below [`PruneRequest::THRESHOLD`].
     fn default() -> Self {
         Self { threshold: Self::THRESHOLD, dry_run: false }
     }
 }
 
-/// What was pruned.
+/// The result of pruning.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Pruned {
-    /// Memories that left answers.
+    /// Number of archived memories.
     pub pruned: usize,
-    /// Candidate and active memories that stay.
+    /// Number of candidate and active memories that remain.
     pub remaining: usize,
-    /// Memories as weak that wait for the next run: one does 10,000.
+    /// Number of memories below the threshold left for the next run; one run archives 10,000.
     pub waiting: usize,
-    /// Effective importance below which they went.
+    /// The threshold of effective importance.
     pub threshold: f64,
-    /// Only looked at.
+    /// Whether nothing was changed.
     pub dry_run: bool,
-    /// Its event, for `undo`; none of a dry run.
+    /// Its event, for `undo`; `None` in a dry run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub event: Option<u64>,
-    /// Each of them, weakest first.
+    /// The archived memories, weakest first.
     pub turned: Vec<Turned>,
     /// Wall time inside the engine.
     #[serde(serialize_with = "thousandths")]
     pub took_ms: f64,
-    /// Why nothing was done, or would be: the clock jumped.
+    /// The clock jump because of which nothing was, or would be, changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clock_jump: Option<ClockJump>,
 }
 
-/// How memories are consolidated.
+/// Options of consolidation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ConsolidateRequest {
-    /// Cosine from which on two memories are near, above 0 and up to 1.
+    /// Least cosine of two similar memories, above 0 and up to 1.
     pub similarity: f32,
-    /// Only looked at.
+    /// Changes nothing.
     pub dry_run: bool,
-    /// How long it may take, in milliseconds; what is left waits for the next run.
+    /// Time limit in milliseconds; remaining clusters wait for the next run.
     pub most_ms: u64,
-    /// Whether the language model that the settings name writes the patterns' texts, where it says nothing else than their
-    /// members do. A run that is only looked at asks nobody.
+    /// Whether the configured language model writes the patterns' texts. A text is used only if it states nothing but
+    /// what the members state. A dry run sends no requests.
     pub llm: bool,
 }
 
 impl Default for ConsolidateRequest {
-    /// A cosine of .90 and a minute of work.
+    /// Returns a cosine of .90 and a minute of work.
     fn default() -> Self {
         Self { similarity: 0.9, dry_run: false, most_ms: 60_000, llm: false }
     }
 }
 
-/// What was consolidated.
+/// The result of consolidation.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Consolidated {
-    /// Memories that a pattern stands for now.
+    /// Number of memories that a new pattern replaces.
     pub merged: usize,
-    /// Patterns that were made.
+    /// Number of new patterns.
     pub patterns_created: usize,
-    /// Clusters that wait for the next run, because time was up.
+    /// Number of clusters left for the next run because the time was up.
     pub waiting: usize,
-    /// Only looked at.
+    /// Whether nothing was changed.
     pub dry_run: bool,
-    /// Each pattern, with its event for `undo`.
+    /// The clusters, each with its pattern's event for `undo`.
     pub clusters: Vec<Cluster>,
-    /// Memories that were looked at.
+    /// Number of memories that were compared.
     pub compared: usize,
-    /// Memories without a vector of the present model, which no cluster can hold.
+    /// Memories without a vector of the current model; they cannot join a cluster.
     pub without_vector: usize,
-    /// What the language model did; nothing where none was asked for.
+    /// The language model's part; `None` if it was not requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub llm: Option<Wording>,
     /// Wall time inside the engine.
@@ -186,13 +186,13 @@ pub struct Consolidated {
     pub took_ms: f64,
 }
 
-/// Memories that say much the same, and the pattern that stands for them.
+/// Similar memories, and the pattern that replaces them.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Cluster {
-    /// The pattern's id; none of a dry run.
+    /// The pattern's id; `None` in a dry run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pattern: Option<String>,
-    /// Its event, for `undo`; none of a dry run.
+    /// Its event, for `undo`; `None` in a dry run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub event: Option<u64>,
     /// Its text.
@@ -202,119 +202,119 @@ pub struct Cluster {
     pub memory_type: Option<MemoryType>,
     /// Ids of its members, oldest first.
     pub members: Vec<String>,
-    /// The language model that wrote its text; none where that is the members' own.
+    /// The language model that wrote its text; `None` if the text is a member's own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub written_by: Option<String>,
 }
 
-/// What a language model wrote of patterns. One that is of a single text already is not asked about.
+/// Patterns' texts by a language model. A pattern whose members share one text needs no request.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Wording {
-    /// Its name.
+    /// The model's name.
     pub model: String,
-    /// Patterns whose text is its.
+    /// Number of patterns whose text it wrote.
     pub written: usize,
-    /// Patterns that kept their members' own words, by why.
+    /// Patterns that kept a member's text, by reason.
     pub refused: Vec<Refused>,
 }
 
-/// Why texts of a language model were not taken.
+/// Texts of a language model that were not used for one reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Refused {
-    /// Why.
+    /// The reason.
     pub why: String,
-    /// How many.
+    /// Number of patterns.
     pub patterns: usize,
 }
 
-/// What one origin wrote, to be taken back.
+/// A request to undo everything that one origin wrote.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UndoRequest {
-    /// The session, host or source; it must name one.
+    /// The session, host or source; at least one must be set.
     pub origin: Origin,
-    /// Only looked at.
+    /// Changes nothing.
     pub dry_run: bool,
 }
 
-/// What was taken back.
+/// The result of an undo.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Undone {
-    /// The event that says so; 0 where nothing could be taken back.
+    /// The event that records the undo; 0 if nothing could be undone.
     pub event: u64,
-    /// The event that was asked for.
+    /// The event that was to be undone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undoes: Option<u64>,
-    /// The origin that was asked for.
+    /// The origin that was to be undone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub origin: Option<Origin>,
-    /// What that was: `sweep`, `curate`, …; `origin`.
+    /// The undone action: `sweep`, `curate`, …; `origin`.
     pub action: String,
-    /// Ids of the items that are again as they were.
+    /// Ids of the restored items.
     pub items: Vec<String>,
-    /// What became of each of them, where an origin was asked for.
+    /// The effect on each item, if an origin was undone.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub taken: Vec<Taken>,
-    /// What could not be taken back.
+    /// The items that could not be restored.
     pub unmoved: Vec<Unmoved>,
-    /// Nothing was written.
+    /// Whether nothing was written.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub dry_run: bool,
 }
 
-/// An item, and what became of it when an origin was taken back.
+/// The effect on one item of undoing an origin.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Taken {
     /// Its id.
     pub id: String,
-    /// A memory's first sentence; the beginning of a turn.
+    /// A memory's first sentence, or the beginning of a turn.
     pub summary: String,
-    /// What.
+    /// The effect.
     pub what: TakenHow,
 }
 
-/// An item that an undo left as it is.
+/// An item that an undo did not change.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Unmoved {
     /// Its id.
     pub id: String,
-    /// Why.
+    /// The reason.
     pub why: String,
 }
 
-/// What feedback did.
+/// The result of feedback.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Feedback {
-    /// The memory as it is now.
+    /// The memory after the feedback.
     pub memory: Item,
-    /// What was said of it.
+    /// The feedback.
     pub verdict: Verdict,
-    /// Its confidence before, 0..1.
+    /// The confidence before, 0..1.
     pub confidence_before: f32,
-    /// Its event, for `undo`; 0 to whoever sees a part of the store, and may not undo.
+    /// Its event, for `undo`. 0 for a caller who may see only a part of the store, and therefore may not undo.
     pub event: u64,
 }
 
-/// What a scope holds, beside its limit.
+/// Number of memories in a scope, with its limit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Held {
     /// The scope.
     pub scope: Scope,
-    /// Whose.
+    /// The owner.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
     /// Candidate and active memories.
     pub memories: u64,
-    /// The most that a sweep leaves, as far as they fade; 0 is no limit.
+    /// Most memories that a sweep leaves, as far as they may fade; 0 is no limit.
     pub limit: u64,
 }
 
-/// What a process that lives long does beside its answers, at most.
+/// Limits of the maintenance that a long-lived process runs beside its answers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MaintenanceRequest {
-    /// Whether and how it prunes by itself; not unless somebody asked for it.
+    /// Automatic pruning, if it was requested.
     pub prune: Option<PruneEvery>,
-    /// How long it may sweep, prune and consolidate, each, in milliseconds. What is begun is ended: a third of a second, or one
-    /// memory in the model.
+    /// Time limit in milliseconds for each of sweeping, pruning and consolidating. A step that has begun is completed:
+    /// a third of a second, or one memory in the model.
     pub most_ms: u64,
 }
 
@@ -324,48 +324,48 @@ impl Default for MaintenanceRequest {
     }
 }
 
-/// Pruning that comes again and again.
+/// Repeated pruning.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PruneEvery {
-    /// Effective importance below which memories go, 0..1.
+    /// Effective importance below which memories are archived, 0..1.
     pub threshold: f64,
-    /// Hours from one run, whoever made it, to the next; at least 1.
+    /// Hours between runs, whichever process runs them; at least 1.
     pub hours: u32,
 }
 
-/// What was done beside the answers; nothing where nothing was due.
+/// The result of maintenance; empty if nothing was due.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct MaintenanceReport {
-    /// Sweeps, each with its event for `undo`: more than one where more than 10,000 memories turned.
+    /// Sweeps, each with its event for `undo`. There are several if more than 10,000 memories changed.
     pub swept: Vec<Swept>,
-    /// Prunings, in the same way.
+    /// Prunings, likewise.
     pub pruned: Vec<Pruned>,
-    /// Scopes and owners that held 80 % of their limit, and were consolidated.
+    /// Scopes and owners that had reached 80 % of their limit and were consolidated.
     pub crowded: Vec<Held>,
-    /// What became of their memories.
+    /// The consolidation of their memories.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub consolidated: Option<Consolidated>,
-    /// Whether an index was compacted: there may be more to compact.
+    /// Whether an index was compacted; there may be more to compact.
     #[serde(rename = "folded")]
     pub compacted: bool,
-    /// What failed; all else was done.
+    /// The parts that failed; all others were done.
     pub failed: Vec<Neglected>,
     /// Wall time inside the engine.
     #[serde(serialize_with = "thousandths")]
     pub took_ms: f64,
 }
 
-/// A part of the housekeeping that failed.
+/// A part of maintenance that failed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Neglected {
-    /// `sweep`, `prune`, `consolidate` or `fold`.
+    /// The part: `sweep`, `prune`, `consolidate` or `fold`.
     pub part: &'static str,
     /// The error.
     pub why: String,
 }
 
 impl Item {
-    /// What its life depends on.
+    /// Returns the fields that its life depends on.
     pub fn facts(&self) -> Facts {
         Facts {
             kind: self.kind,

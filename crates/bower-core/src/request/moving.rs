@@ -7,137 +7,137 @@ use super::{Degraded, Selection};
 use crate::error::Result;
 use crate::item::{Scope, Visibility};
 
-/// What is to leave the store.
+/// A request to export.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ExportRequest {
-    /// Which items.
+    /// The items to export.
     pub select: Selection,
-    /// Documents too: each that has a selected chunk, whole.
+    /// Exports documents too: each one with a selected chunk, complete.
     pub documents: bool,
-    /// Vectors too.
+    /// Exports vectors too.
     pub vectors: bool,
-    /// Files that are in the way are replaced.
+    /// Replaces existing files.
     pub force: bool,
 }
 
 impl ExportRequest {
-    /// The same as far as a caller may see it. What it names outside is an error.
+    /// Restricts the request to what a caller may see. Naming anything else is an error.
     pub fn within(&self, visibility: &Visibility) -> Result<Self> {
         Ok(Self { select: self.select.within(visibility)?, ..self.clone() })
     }
 }
 
-/// What has left.
+/// The result of an export.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Exported {
-    /// Memories.
+    /// Number of memories.
     pub memories: u64,
-    /// Documents.
+    /// Number of documents.
     pub documents: u64,
-    /// Their chunks.
+    /// Number of their chunks.
     pub chunks: u64,
-    /// Relations between them.
+    /// Number of relations between them.
     pub relations: u64,
-    /// Reviews of them.
+    /// Number of their reviews.
     pub reviews: u64,
-    /// Events of them.
+    /// Number of their events.
     pub events: u64,
-    /// Files in a folder: all that belong to the export …
+    /// Number of files in a folder that belong to the export.
     pub files: usize,
-    /// … those of them that were written, because they were new or other …
+    /// Number of those files that were written because they were new or different.
     pub written: usize,
-    /// … and those of an earlier export that are gone.
+    /// Number of files of an earlier export that were removed.
     pub removed: usize,
-    /// Bytes of the files.
+    /// Size of the files in bytes.
     pub bytes: u64,
-    /// Memories that did not fit the budget, where one was given.
+    /// Number of memories that did not fit the budget, if one was set.
     pub left_out: usize,
 }
 
-/// How something is to come in.
+/// Options of an import.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ImportRequest {
-    /// Whose it becomes, whoever's it was.
+    /// The new owner of everything, instead of the stored one.
     pub owner: Option<String>,
-    /// Who may see it, whoever might.
+    /// The new scope of everything, instead of the stored one.
     pub scope: Option<Scope>,
-    /// The collection of conversations and new memories; `sessions` and the settings' `memory_collection` unless told.
+    /// The collection of conversations and new memories; `None` is `sessions` and the setting `memory_collection`.
     pub collection: Option<String>,
-    /// Turns become candidates of memories, through the gate, instead of documents.
+    /// Turns become candidates, after admission, instead of documents.
     pub as_memories: bool,
-    /// What the user is called in conversations that only know a role.
+    /// The user's name in conversations that only record roles.
     pub me: Option<String>,
-    /// Memories whose files were deleted are archived.
+    /// Archives memories whose files were deleted.
     pub delete: bool,
-    /// Nothing is written; the report says what would be.
+    /// Writes nothing; the report contains what would be written.
     pub dry_run: bool,
 }
 
-/// What came in.
+/// The result of an import.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Imported {
-    /// Files that were read.
+    /// Number of files read.
     pub files: usize,
-    /// Items that were not there: memories, documents with their chunks, turns.
+    /// Number of new items: memories, documents with their chunks, turns.
     pub added: u64,
-    /// Items that have other fields now, or another text that replaced theirs.
+    /// Number of items with changed fields, or whose text was replaced.
     pub updated: u64,
-    /// Items that were there just so.
+    /// Number of items that were already equal.
     pub unchanged: u64,
-    /// Items that were changed here later than there, and stayed.
+    /// Number of items that were changed here later than in the import, and stayed.
     pub newer: u64,
-    /// Turns that the gate refused, with `as_memories`.
+    /// Number of turns that admission refused, with `as_memories`.
     pub refused: u64,
-    /// Memories out of which secrets were cut.
+    /// Number of memories from which secrets were removed.
     #[serde(skip_serializing_if = "is_zero")]
     pub redacted: u64,
-    /// Conversations that were read.
+    /// Number of conversations read.
     pub conversations: u64,
-    /// Turns in them.
+    /// Number of turns in them.
     pub turns: u64,
-    /// What became of each file of an edited folder, where something did.
+    /// The outcome of each file of an edited folder that had one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<FileChange>,
-    /// What was not taken in because of what is there: the first hundred.
+    /// The first hundred entries that conflict with stored items and were not imported.
     pub conflicts: Vec<Problem>,
-    /// How many conflicts there were.
+    /// Number of conflicts.
     pub conflicting: u64,
-    /// What could not be read: the first hundred.
+    /// The first hundred entries that could not be read.
     pub errors: Vec<Problem>,
-    /// How many could not be read.
+    /// Number of entries that could not be read.
     pub failed: u64,
-    /// Vectors made.
+    /// Number of vectors made.
     pub embedded: usize,
     /// Whether this was only a dry run.
     pub dry_run: bool,
     /// Wall time.
     #[serde(serialize_with = "super::thousandths")]
     pub took_ms: f64,
-    /// Channels that cannot find what is new, with the reason.
+    /// Channels that cannot find the new items, with the reason.
     pub degraded: Vec<Degraded>,
 }
 
-/// Something that is not as it must be.
+/// An entry that could not be read or imported.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "NotRead")]
 pub struct Problem {
     /// The file, with the line or the conversation where there is one.
     pub place: String,
-    /// What is wrong, and what to do.
+    /// The problem and its remedy.
     pub reason: String,
 }
 
-/// What became of an edited file.
+/// The outcome of an edited file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct FileChange {
-    /// The file, below its folder.
+    /// The file's path relative to its folder.
     pub file: String,
-    /// `added`, `superseded`, `changed`, `deleted`, `archived`, `refused`, `confirmed`.
+    /// The outcome: `added`, `superseded`, `changed`, `deleted`, `archived`, `refused`, `confirmed`.
     pub what: String,
-    /// The memory.
+    /// The memory's id.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// What changed, or why it did not.
+    /// The change, or why there was none.
     pub detail: String,
 }
 
@@ -146,11 +146,11 @@ fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
-/// Problems that are listed; the rest is counted.
+/// Most problems that are listed; the rest are counted.
 const LISTED: usize = 100;
 
 impl Imported {
-    /// Notes a conflict.
+    /// Records a conflict.
     pub fn conflict(&mut self, place: impl Into<String>, reason: impl Into<String>) {
         self.conflicting += 1;
         if self.conflicts.len() < LISTED {
@@ -158,7 +158,7 @@ impl Imported {
         }
     }
 
-    /// Notes something that could not be read.
+    /// Records an entry that could not be read.
     pub fn error(&mut self, place: impl Into<String>, reason: impl Into<String>) {
         self.failed += 1;
         if self.errors.len() < LISTED {
@@ -172,38 +172,38 @@ impl Imported {
     }
 }
 
-/// How far an import is.
+/// Progress of an import.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ImportProgress {
-    /// Items that were dealt with since the last time.
+    /// Number of items processed since the last report.
     Items(u64),
-    /// Vectors that were made since the last time.
+    /// Number of vectors made since the last report.
     Vectors(usize),
     /// The indexes are being brought up to date.
     Compacting,
 }
 
-/// How a migration is run.
+/// Options of a migration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MigrateRequest {
-    /// Nothing is written; the report says what would be.
+    /// Writes nothing; the report contains what would be written.
     pub dry_run: bool,
 }
 
-/// What a migration did.
+/// The result of a migration.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Migrated {
-    /// Memories that are there now because of it.
+    /// Number of memories that it added.
     pub migrated: u64,
-    /// Those that had been there already.
+    /// Number of memories that already existed.
     pub unchanged: u64,
-    /// Files that were left out because they are made by the other program itself.
+    /// Number of files skipped because the other program generates them.
     pub skipped: u64,
-    /// What could not be read or stands against what is there.
+    /// Entries that could not be read or conflict with stored items.
     pub errors: Vec<Problem>,
-    /// Relations between them that were written.
+    /// Number of relations written between them.
     pub relations: u64,
-    /// Memories out of which secrets were cut.
+    /// Number of memories from which secrets were removed.
     #[serde(skip_serializing_if = "is_zero")]
     pub redacted: u64,
     /// Whether this was only a dry run.

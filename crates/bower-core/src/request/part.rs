@@ -1,5 +1,5 @@
 //! Restricts requests and answers to the part of the store that a caller may see.
-//! Such an answer holds nothing that counts what others do.
+//! Such an answer contains no count that depends on other callers.
 
 use super::{Effort, Erased, Held, Item, ModelState, Receipt, Selection};
 use crate::error::{Error, Result};
@@ -13,7 +13,7 @@ impl Item {
 }
 
 impl Selection {
-    /// The same as far as a caller may see it. What it names outside is an error.
+    /// Restricts the selection to what a caller may see. Naming anything else is an error.
     pub fn within(&self, visibility: &Visibility) -> Result<Self> {
         if visibility.is_everything() {
             return Ok(self.clone());
@@ -32,7 +32,7 @@ impl Selection {
     }
 }
 
-/// What of a store somebody may see, counted there.
+/// Counts of the part of a store that a caller may see.
 #[derive(Clone, Debug)]
 pub struct VisibleStatus {
     /// Memories that are not archived or superseded.
@@ -43,38 +43,37 @@ pub struct VisibleStatus {
     pub by_type: std::collections::BTreeMap<String, u64>,
     /// Items by collection.
     pub by_collection: std::collections::BTreeMap<String, u64>,
-    /// What each visible scope and owner holds, beside its limit; none where only some collections are visible, for a limit is one of
-    /// all of them.
+    /// Number of memories of each visible scope and owner, with its limit. Empty if only some collections are visible,
+    /// because a limit applies to all collections together.
     pub scopes: Vec<Held>,
     /// Whether the indexes match the store.
     pub index_healthy: bool,
-    /// The local model and whether it is there; not why, for that names folders of this machine.
+    /// The local model and its state; without the reason, which names folders of this machine.
     pub model: ModelState,
 }
 
 impl Effort {
-    /// What whoever sees a part of the store is told: not that somebody asked the same before, nor how much of what he may see was
-    /// compacted, which hangs on how much others write.
+    /// Hides what a caller of a part may not learn: that somebody asked the same before, and how much was compacted.
+    /// The latter depends on how much others write.
     pub(crate) fn of_a_part(self) -> Self {
         Self { vector_cached: false, delta: 0, ..self }
     }
 }
 
 impl Receipt {
-    /// What whoever sees a part of the store is told: not whether somebody else asked for what was forgotten, nor how many events
-    /// the store has.
+    /// Hides what a caller of a part may not learn: whether others asked for the forgotten text, and the number of events.
     pub(crate) fn of_a_part(self) -> Self {
         Self { cached: 0, event: 0, ..self }
     }
 }
 
 impl Erased {
-    /// What whoever sees a part of the store is told: whether it is done, and nothing of files that hold what others wrote.
+    /// Keeps only whether forgetting is complete. Details would name files that contain texts of others.
     pub(crate) fn of_a_part(self) -> Self {
         let waits = if self.complete { Vec::new() } else { vec![WAITS.to_owned()] };
         Self { complete: self.complete, waits, ..Self::default() }
     }
 }
 
-/// What is said of what stands in the way where its files are not to be named.
+/// The reason that is given instead of file names.
 const WAITS: &str = "some files still hold traces; whoever has time next goes on with it";

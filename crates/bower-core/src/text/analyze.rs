@@ -1,5 +1,5 @@
 //! Analyses a text into its terms.
-//! The same text gives the same terms to the index, the delta, the query and the highlighter.
+//! The index, the delta, the query and the highlighter get the same terms from the same text.
 
 use rust_stemmers::{Algorithm, Stemmer};
 use std::cell::RefCell;
@@ -11,62 +11,62 @@ use super::chars::{self, Class};
 use super::language::Language;
 use super::split;
 
-/// The number of these rules. An index written under another number is rebuilt: its terms would not be found.
+/// Version of these rules. An index of another version is rebuilt, because its terms would not be found.
 pub const ANALYSIS: u32 = 2;
 
-/// A term longer than this (bytes) is cut and ends in its hash; the longest words of natural languages are shorter.
+/// Longest term in bytes. A longer one is cut and ends in its hash; the longest words of natural languages are shorter.
 const LONGEST_TERM: usize = 64;
 
-/// How much of a cut term stays readable, in bytes at most.
+/// Most readable bytes of a cut term.
 const CUT_TERM: usize = 40;
 
-/// Words joined by separators stop being one compound after this many bytes, so that `a.b.c…` costs linear time.
+/// Longest compound of words joined by separators, in bytes. Bounds the cost of `a.b.c…` to linear time.
 const LONGEST_COMPOUND: usize = 256;
 
-/// What the terms are for.
+/// The use of the terms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// To be stored: everything that a question might ask for.
+    /// For the index: every term that a question may contain.
     Index,
-    /// To ask: a run of ideographs asks for its pairs only, not for each character as well.
+    /// For a question: a run of ideographs gives only its pairs, not each character as well.
     Query,
 }
 
-/// What a term was made of.
+/// The origin of a term.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TermShape {
     /// A word, or a part of an identifier or hyphenated word.
     Word,
-    /// An identifier or compound as a whole, beside its parts.
+    /// A whole identifier or compound, in addition to its parts.
     Joined,
     /// One or two characters of a script without spaces.
     Gram,
-    /// An emoji or, in a text that has nothing else, any other sign.
+    /// An emoji or, in a text that contains nothing else, any other sign.
     Sign,
 }
 
 /// One occurrence of a term.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TermOccurrence<'a> {
-    /// The term as it is indexed: folded and stemmed, never empty, at most 64 bytes.
+    /// The indexed term: folded and stemmed, never empty, at most 64 bytes.
     pub term: &'a str,
-    /// The same before stemming.
+    /// The term before stemming.
     pub folded: &'a str,
-    /// Where it stands in the text, in bytes; terms of one compound overlap.
+    /// Its position in the text, in bytes; terms of one compound overlap.
     pub at: Range<usize>,
-    /// What it was made of.
+    /// Its origin.
     pub shape: TermShape,
 }
 
 /// The analysis of one language, with its buffers. Any string is valid; the result depends on nothing else.
 ///
-/// Rules: compatibility forms, case and accents are folded; words are stemmed (Snowball), words with digits are not.
-/// Apostrophes vanish (`don't` is `dont`, `dog's` is `dog`). Words held together by `_ - . @ &`, camel case or digits
-/// give their parts and once the whole without separators, so `getUserName`, `get_user_name` and `get-user-name` share
-/// `getusername`, `e-mail` meets `email`, `node.js` meets `nodejs`. A separator between two digits stays
-/// (`1.2.3`, `2023-05-08`); a hyphenated phrase of three or more plain words (`state-of-the-art`) has no whole, as it
-/// is a phrase and its rare whole would outweigh its words. `C++`, `C#` and `.NET` are terms beside `c` and `net`.
-/// Scripts without spaces and Hangul give pairs of characters (Lee and Ahn 1996 for Korean); ideographs also single.
+/// Rules: compatibility forms, case and accents are folded. Words are stemmed (Snowball), except words with digits.
+/// Apostrophes vanish (`don't` is `dont`, `dog's` is `dog`). Words joined by `_ - . @ &`, camel case or digits give
+/// their parts, and also the whole without separators. So `getUserName`, `get_user_name` and `get-user-name` share
+/// `getusername`, `e-mail` matches `email`, and `node.js` matches `nodejs`. A separator between two digits stays
+/// (`1.2.3`, `2023-05-08`). A hyphenated phrase of three or more plain words (`state-of-the-art`) has no whole: it is a
+/// phrase, and its rare whole would outweigh its words. `C++`, `C#` and `.NET` are terms beside `c` and `net`. Scripts
+/// without spaces and Hangul give pairs of characters (Lee and Ahn 1996 for Korean); ideographs also single ones.
 pub struct Analyzer {
     language: Language,
     latin: Stemmer,
@@ -95,7 +95,7 @@ impl std::fmt::Debug for Analyzer {
 }
 
 impl Analyzer {
-    /// The analysis for a language.
+    /// Creates the analysis of a language.
     pub fn new(language: Language) -> Self {
         Self {
             language,
@@ -108,12 +108,12 @@ impl Analyzer {
         }
     }
 
-    /// The language given to [`Analyzer::new`].
+    /// Returns the language passed to [`Analyzer::new`].
     pub fn language(&self) -> Language {
         self.language
     }
 
-    /// Calls `emit` with each term in the order of the text until it breaks off.
+    /// Calls `emit` with each term in the order of the text until it breaks.
     pub fn each(
         &mut self,
         text: &str,
@@ -175,7 +175,7 @@ impl Analyzer {
         ControlFlow::Continue(())
     }
 
-    /// Emits the terms of the compound whose words are in `buffers.words`; returns where the text goes on.
+    /// Emits the terms of the compound whose words are in `buffers.words`; returns where the text continues.
     fn words(
         &self,
         text: &str,
@@ -247,7 +247,7 @@ impl Analyzer {
         ControlFlow::Continue(end)
     }
 
-    /// The word without possessive `'s` and, in French and Italian, without an elided article (`l'homme`).
+    /// Removes possessive `'s` and, in French and Italian, an elided article (`l'homme`).
     fn bare<'a>(&self, word: &'a str) -> &'a str {
         let Some((at, quote)) = word.char_indices().find(|&(_, c)| chars::ascii_twin(c) == '\'') else {
             return word;
@@ -283,7 +283,7 @@ impl Analyzer {
         if elides.iter().any(|article| head.eq_ignore_ascii_case(article)) { delta } else { word }
     }
 
-    /// The indexed form of a word into `term`: its stem without accents, cut where it is too long.
+    /// Writes the indexed form of a word to `term`: its stem without accents, cut if it is too long.
     fn stem(&self, lower: &str, folded: &str, term: &mut String) {
         term.clear();
         if folded.len() > LONGEST_TERM {
@@ -299,7 +299,7 @@ impl Analyzer {
         }
         let stem = match u32::from(first) {
             0..=0x24F | 0x1E00..=0x1EFF if self.language.latin() == Algorithm::English => {
-                // English words lose their accents before, all others after stemming: their stemmers know them.
+                // English words lose their accents before stemming, all others after it, because their stemmers use accents.
                 if folded.is_ascii() {
                     self.stem_english(folded, term);
                 } else {
@@ -320,7 +320,7 @@ impl Analyzer {
         }
     }
 
-    /// Stemming is two thirds of analysis, and a look-up a tenth of stemming.
+    /// Stems an English word, with a cache. Stemming takes two thirds of the analysis, and a look-up a tenth of stemming.
     fn stem_english(&self, folded: &str, term: &mut String) {
         STEMS.with_borrow_mut(|stems| {
             if let Some(stem) = stems.get(folded) {
@@ -337,15 +337,15 @@ impl Analyzer {
     }
 }
 
-/// Stems that a thread remembers; then it forgets them all. A text's words are mostly those of the text before.
+/// Most stems in a thread's cache; when it is full it is cleared. Most words of a text occur in the text before it.
 const REMEMBERED: usize = 8_192;
 
 thread_local! {
     static STEMS: RefCell<HashMap<String, String>> = RefCell::default();
 }
 
-/// 64 bits of a string: FNV-1a, then the finaliser of `MurmurHash3` so that every bit depends on every byte. Stored in
-/// deltas and cut terms, hence fixed for ever.
+/// Returns 64 bits of a string: FNV-1a, then the finaliser of `MurmurHash3` so that every bit depends on every byte. It
+/// must never change, because deltas and cut terms store it.
 pub(super) fn hash(text: &str) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     for byte in text.bytes() {
@@ -389,7 +389,7 @@ fn compound(text: &str, mut at: usize, words: &mut Vec<Range<usize>>) -> usize {
     }
 }
 
-/// Where the word at `at` ends: letters, digits, their marks, apostrophes inside, commas between thousands.
+/// Returns the end of the word at `at`: letters, digits, their marks, apostrophes inside, commas between thousands.
 fn word_end(text: &str, at: usize) -> usize {
     let mut end = at;
     for (offset, c) in text[at..].char_indices() {
@@ -427,7 +427,7 @@ fn is_single(word: &str) -> bool {
     word.chars().filter(|c| chars::class(*c) == Class::Word).take(2).count() == 1
 }
 
-/// Whether a comma between these is that of `1,000`: up to three digits in front, exactly three behind.
+/// Whether a comma between these is that of `1,000`: up to three digits before it, exactly three after it.
 fn is_thousands(before: &str, after: &str) -> bool {
     let group = before.rsplit(',').next().unwrap_or("");
     let is_first = group.len() == before.len();
@@ -436,14 +436,14 @@ fn is_thousands(before: &str, after: &str) -> bool {
     good && group.bytes().all(|b| b.is_ascii_digit()) && digits == 3
 }
 
-/// `U.S.A.`, `e.g.`: single letters held by dots are one word.
+/// Whether single letters are joined by dots to one word: `U.S.A.`, `e.g.`.
 fn is_acronym(text: &str, words: &[Range<usize>]) -> bool {
     words.len() > 1
         && words.iter().all(|word| is_single(&text[word.clone()]) && !digit_after(text, word.start))
         && words.windows(2).all(|pair| &text[pair[0].end..pair[1].start] == ".")
 }
 
-/// `state-of-the-art`: three or more words of lower-case letters held by hyphens.
+/// Whether three or more lower-case words are joined by hyphens: `state-of-the-art`.
 fn is_phrase(text: &str, words: &[Range<usize>]) -> bool {
     words.len() > 2
         && words.iter().all(|word| text[word.clone()].chars().all(|c| !c.is_numeric()))
@@ -452,13 +452,13 @@ fn is_phrase(text: &str, words: &[Range<usize>]) -> bool {
             .all(|pair| text[pair[0].end..pair[1].start].chars().all(|c| chars::ascii_twin(c) == '-'))
 }
 
-/// Whether the joined form keeps the separator: between digits, where `1.23` and `12.3` would be one, and `&`.
+/// Whether the joined form keeps the separator: between digits, because `1.23` and `12.3` would be equal, and `&`.
 fn keeps_separator(text: &str, from: usize, to: usize, before: &str, after: &str) -> bool {
     let digits = before.ends_with(char::is_numeric) && after.starts_with(char::is_numeric);
     digits || text[from..to].starts_with(['&', '＆'])
 }
 
-/// `++` or `#` right after the compound where that makes a name: `C++`, `g++`, `C#`, `F#`.
+/// Returns `++` or `#` directly after the compound if that makes a name: `C++`, `g++`, `C#`, `F#`.
 fn suffix(text: &str, words: &[Range<usize>]) -> Option<&'static str> {
     let last = words.last()?;
     let mut rest = text[last.end..].chars().map(chars::ascii_twin);
@@ -472,7 +472,7 @@ fn suffix(text: &str, words: &[Range<usize>]) -> Option<&'static str> {
     (!rest.next().is_some_and(|c| chars::class(c) == Class::Word || c == '+')).then_some(found)
 }
 
-/// `.NET` standing alone; after a word it is part of the compound (`ASP.NET`).
+/// Whether this is a separate `.NET`; after a word it is part of the compound (`ASP.NET`).
 fn is_dot_net(text: &str, dot: usize) -> bool {
     let after = &text[dot..][text[dot..].chars().next().map_or(0, char::len_utf8)..];
     after.get(..3).is_some_and(|name| matches!(name, "NET" | "Net" | "net"))
@@ -500,7 +500,7 @@ fn run_end(text: &str, at: usize, kind: Class) -> usize {
     text[at..].find(|c| !inside(c)).map_or(text.len(), |len| at + len)
 }
 
-/// Pairs of characters of a run of one script without spaces; a run of one character gives it alone.
+/// Emits pairs of characters of a run of one script without spaces; a run of one character gives it alone.
 fn grams(
     text: &str,
     run: Range<usize>,
@@ -556,7 +556,7 @@ mod tests {
         assert_eq!(terms(text, Language::English).join(" "), expected, "{text}");
     }
 
-    /// More different words than are remembered, each twice: always what the stemmer itself says.
+    /// Uses more different words than the cache holds, each twice: the result always equals the stemmer's.
     #[test]
     fn a_stem_that_is_remembered_is_the_stem() {
         let letters = |mut n: usize| -> String {

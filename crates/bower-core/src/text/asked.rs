@@ -1,6 +1,6 @@
 //! Scores how much of a question stands in a short text: a path, a file's name, a line, a tag.
-//! Only words that the question keeps after its stop words count, and every text is judged by the same scan, so that a word's
-//! rarity is that of the scanned.
+//! Stop words of the question do not count. All texts are compared in one scan, so a word's rarity is its rarity among
+//! the scanned texts.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
@@ -9,34 +9,35 @@ use super::analyze::{Analyzer, Purpose, TermShape};
 use super::language::Language;
 use super::query::query_terms;
 
-/// A question's words stop after this many: the rest of a pasted text names no file.
+/// Most words of a question that are used; the rest of a pasted text names no file.
 const MOST_WORDS: usize = 32;
 
-/// Words that begin alike count as this much of a match, from this many letters on (`config` and `configuration`).
+/// Match of words of which one begins with the other, and the least number of letters (`config` and `configuration`).
 const BEGINS: (f32, usize) = (0.75, 4);
 
-/// Words one typing error apart count as this much of a match, from this many letters on.
+/// Match of words with one typing error, and the least number of letters.
 const MISTYPED: (f32, usize) = (0.7, 5);
 
-/// What stands in the text's surroundings (folders, headings) counts half.
+/// Weight of the text's surroundings (folders, headings).
 const AROUND: f32 = 0.5;
 
-/// A word that no scanned text has counts half as much as one that a single text has: the question is about more than the
-/// texts say, but most words of a natural question name no file.
+/// Weight of a word in no scanned text, relative to a word in one text. The question is about more than the texts
+/// contain, but most words of a natural question name no file.
 const UNKNOWN: f32 = 0.5;
 
 /// A word of a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AskedWord {
-    /// As it is indexed.
+    /// The indexed term.
     pub term: String,
-    /// The same before stemming: folded.
+    /// The folded word before stemming.
     pub folded: String,
-    /// As it is written, in lower case.
+    /// The written word, in lower case.
     pub shown: String,
 }
 
-/// The distinct words of a question without its stop words, in their order; wholes beside their parts are left out.
+/// Returns the distinct words of a question without its stop words, in order. Wholes of compounds are left out, their
+/// parts are kept.
 pub fn asked_words(question: &str, language: Language) -> Vec<AskedWord> {
     let kept: HashSet<String> = query_terms(question, language).into_iter().map(|term| term.term).collect();
     let mut seen = HashSet::new();
@@ -58,13 +59,13 @@ pub fn asked_words(question: &str, language: Language) -> Vec<AskedWord> {
 /// How a scan compares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compare {
-    /// Names of files: beginnings and typing errors match too, and what else the name says takes away.
+    /// Names of files: prefixes and typing errors match too, and other words in the name lower the score.
     Names,
-    /// Lines of text: words match whole.
+    /// Lines of text: only whole words match.
     Lines,
 }
 
-/// What a byte is to the quick look.
+/// Byte classes for the quick check.
 const SIGN: u8 = 0;
 const LOWER: u8 = 1;
 const UPPER: u8 = 2;
@@ -92,30 +93,30 @@ pub struct AskedScan {
     words: Vec<AskedWord>,
     compare: Compare,
     analyzer: Analyzer,
-    /// For each first byte, which words begin with it: bit n is word n.
+    /// For each first byte, the words that begin with it: bit n is word n.
     firsts: [u32; 256],
-    /// For each word, how many of its first letters every word with its stem has.
+    /// For each word, the number of its first letters that every word with its stem shares.
     needs: Vec<usize>,
-    /// The surroundings pushed last, with each word's match there.
+    /// The last surroundings, with each word's match in them.
     around: (String, Vec<f32>),
-    /// What runs of letters and digits in names were compared to already: names repeat their words.
+    /// Cached comparisons of runs of letters and digits in names, because names repeat their words.
     known: HashMap<String, Compared>,
     scanned: u64,
-    /// How many texts have each word, surroundings included.
+    /// Number of texts with each word, surroundings included.
     frequencies: Vec<u64>,
     hits: Vec<Hit>,
-    /// For each hit, one match (0..1) a word.
+    /// For each hit, one match (0..1) per word.
     matches: Vec<f32>,
 }
 
-/// A text against the question.
+/// The comparison of a text with the question.
 #[derive(Clone, Debug, Default)]
 struct Compared {
-    /// Which words it has, and how well.
+    /// The words in it, with their match.
     matches: Vec<(usize, f32)>,
-    /// How many words it has itself.
+    /// Number of its own words.
     count: u32,
-    /// How many of them match, by how well.
+    /// Sum of the matches of its own words.
     covered: f32,
 }
 
@@ -127,7 +128,7 @@ struct Hit {
 }
 
 impl AskedScan {
-    /// A scan for a question.
+    /// Starts a scan for a question.
     pub fn new(question: &str, language: Language, compare: Compare) -> Self {
         let words = asked_words(question, language);
         let mut firsts = [0; 256];
@@ -149,13 +150,13 @@ impl AskedScan {
         }
     }
 
-    /// Whether the question has no word to look for.
+    /// Whether the question has no usable word.
     pub fn is_empty(&self) -> bool {
         self.words.is_empty()
     }
 
-    /// Takes in a text under the caller's number, with its surroundings. Texts with the same surroundings are cheapest in
-    /// a row.
+    /// Adds a text with the caller's number for it and its surroundings. Consecutive texts with the same surroundings
+    /// are cheapest.
     pub fn push(&mut self, id: u64, text: &str, around: &str) {
         self.scanned += 1;
         if self.around.0 != around {
@@ -191,10 +192,10 @@ impl AskedScan {
         }
     }
 
-    /// Every text that has a word of the question, best first, ties by number; scores are 0..1.
+    /// Returns every text that contains a word of the question, best first, ties by number; scores are 0..1.
     ///
-    /// The score is the matched share of the question, words weighted by ln(1 + (n - f + .5) / (f + .5)) (the rarity of
-    /// BM25) over the scanned texts; for names times (1 + the matched share of the name) / 2.
+    /// The score is the matched share of the question over the scanned texts. Words are weighted by ln(1 + (n - f + .5)
+    /// / (f + .5)) (the rarity of BM25). For names it is multiplied by (1 + the matched share of the name) / 2.
     pub fn finish(self) -> Vec<(u64, f32)> {
         let rarity = |frequency: u64| {
             let (all, with) = (self.scanned as f32, frequency as f32);
@@ -225,7 +226,8 @@ impl AskedScan {
         scored
     }
 
-    /// A quick look without analysis: whether any word of the text could match. May say yes too often, never no.
+    /// Whether any word of the text could match: a quick check without analysis. It may be true too often, but is never
+    /// wrongly false.
     fn touches(&self, text: &str) -> bool {
         let bytes = text.as_bytes();
         let asks_beyond_ascii = self.firsts[0x80..].iter().any(|&words| words != 0);
@@ -239,7 +241,7 @@ impl AskedScan {
                 continue;
             }
             if kind == BEYOND {
-                // Latin letters and compatibility forms may fold to ASCII; the rest match themselves only.
+                // Latin letters and compatibility forms may fold to ASCII; other characters match only themselves.
                 if asks_beyond_ascii || (text.is_char_boundary(at) && folds(&text[at..])) {
                     return true;
                 }
@@ -258,7 +260,7 @@ impl AskedScan {
         false
     }
 
-    /// Whether a word (ASCII) begins like word `nth`, or, in names, is it with a typing error.
+    /// Whether a word (ASCII) begins like word `nth` or, in names, may equal it except for a typing error.
     fn could_match(&self, word: &[u8], nth: usize) -> bool {
         let asked = self.words[nth].folded.as_bytes();
         let shared = word.iter().zip(asked).take_while(|(a, b)| a.to_ascii_lowercase() == **b).count();
@@ -266,7 +268,7 @@ impl AskedScan {
             || (self.compare == Compare::Names && is_mistyped(word, asked))
     }
 
-    /// A text against the question. Plain names are taken run by run, as nearly all of their words were seen before.
+    /// Compares a text with the question. Plain names are compared run by run, because nearly all of their words are cached.
     fn compared(&mut self, text: &str) -> Compared {
         if self.compare == Compare::Lines || !text.is_ascii() {
             return self.analysed(text);
@@ -294,7 +296,7 @@ impl AskedScan {
         all
     }
 
-    /// The same by the analysis of the whole text.
+    /// Compares a text by analysing all of it.
     fn analysed(&mut self, text: &str) -> Compared {
         let Self { words, compare, analyzer, .. } = self;
         let mut matches = vec![0.0_f32; words.len()];
@@ -323,7 +325,7 @@ impl AskedScan {
     }
 }
 
-/// How many words a run of letters and digits has that matches nothing: its humps, or one where digits make it a name.
+/// Returns the number of words in a run of letters and digits that matches nothing: its humps, or one if digits make it a name.
 fn pieces(run: &str) -> u32 {
     if run.bytes().any(|byte| byte.is_ascii_digit()) {
         return 1;
@@ -336,8 +338,8 @@ fn pieces(run: &str) -> u32 {
     count
 }
 
-/// What a word shares with its stem, without a last i (`tries` and `trying` are `tri`); at most 4, which tells enough. Of the
-/// few that the English stemmer lists (`dying` is `die`), the first letter.
+/// Returns the number of letters that a word shares with its stem, without a final i (`tries` and `trying` share `tri`).
+/// It is at most 4, which is selective enough, and 1 for the English stemmer's few exceptions (`dying` is `die`).
 fn needs(word: &AskedWord) -> usize {
     if word.term.len() <= 3 && word.term.ends_with("ie") {
         return 1;
@@ -347,7 +349,7 @@ fn needs(word: &AskedWord) -> usize {
     shared.clamp(1, 4)
 }
 
-/// How alike two different words are, as names go.
+/// Returns the similarity of two different words in names.
 fn likeness(a: &str, b: &str) -> f32 {
     let shorter = a.len().min(b.len());
     if shorter >= BEGINS.1 && (a.starts_with(b) || b.starts_with(a)) {
@@ -356,8 +358,8 @@ fn likeness(a: &str, b: &str) -> f32 {
     if is_mistyped(a.as_bytes(), b.as_bytes()) { MISTYPED.0 } else { 0.0 }
 }
 
-/// Whether one letter too many, too few, wrong or swapped with the next makes `b` of `a` (case aside), in words of at least
-/// five letters that begin alike and are no numbers: `8080` is not a mistyped `8081`.
+/// Whether one inserted, missing, wrong or swapped letter turns `a` into `b`, ignoring case. The words must have at
+/// least five letters, begin alike and be no numbers: `8080` is not a mistyped `8081`.
 fn is_mistyped(a: &[u8], b: &[u8]) -> bool {
     if a.len().min(b.len()) < MISTYPED.1 || a.len().abs_diff(b.len()) > 1 {
         return false;
@@ -382,7 +384,7 @@ fn is_mistyped(a: &[u8], b: &[u8]) -> bool {
     }
 }
 
-/// Where the run of letters or of digits at `at` ends; `getUserName` and `HTTPServer` have their humps as words.
+/// Returns the end of the run of letters or of digits at `at`. The words of `getUserName` and `HTTPServer` are their humps.
 fn word_end(bytes: &[u8], at: usize) -> usize {
     let mut end = at + 1;
     while end < bytes.len() && bytes[end].is_ascii_alphanumeric() {
@@ -397,7 +399,7 @@ fn word_end(bytes: &[u8], at: usize) -> usize {
     end
 }
 
-/// Whether the character that begins the text may fold to ASCII letters: Latin letters and compatibility forms.
+/// Whether the text's first character may fold to ASCII letters: Latin letters and compatibility forms.
 fn folds(text: &str) -> bool {
     text.chars().next().is_some_and(|c| {
         matches!(u32::from(c), 0x80..=0x24F | 0x1D00..=0x1FFF | 0x2070..=0x24FF | 0xFB00..=0xFB06 | 0xFF00..=0xFF5E)
@@ -446,7 +448,7 @@ mod tests {
         let found =
             scan("retry policy gateway", Compare::Names, &[("retry-policy-for-all", ""), ("notes", "")]);
         assert!((found[0].1 - 0.6).abs() < 1e-6, "{found:?}");
-        // As a line, what else it says takes nothing away.
+        // As a line, its other words do not lower the score.
         let found =
             scan("retry policy gateway", Compare::Lines, &[("retry policy for all", ""), ("notes", "")]);
         assert!((found[0].1 - 0.8).abs() < 1e-6, "{found:?}");

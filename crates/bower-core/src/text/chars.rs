@@ -4,7 +4,7 @@
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-/// What the analysis does with a character.
+/// The class of a character in the analysis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Class {
     /// A letter or digit of a script that puts spaces between words.
@@ -13,17 +13,17 @@ pub(super) enum Class {
     Mark,
     /// Invisible: joiners, soft hyphens, variation selectors, direction marks.
     Ignored,
-    /// A script without spaces: found by pairs of characters.
+    /// A letter of a script without spaces, which is indexed by pairs of characters.
     Unspaced,
-    /// Korean: spaces between words, but particles glued on; found by pairs too, never across a space.
+    /// Korean: words have spaces between them but include particles. Indexed by pairs too, never across a space.
     Hangul,
-    /// An emoji or pictograph: a term of its own.
+    /// An emoji or pictograph: its own term.
     Pictograph,
     /// Everything else.
     Other,
 }
 
-/// The class of a character. Ranges are the Unicode 16 blocks of the scripts named.
+/// Returns the class of a character. Ranges are the Unicode 16 blocks of the scripts named.
 pub(super) fn class(c: char) -> Class {
     if c.is_ascii() {
         return if c.is_ascii_alphanumeric() { Class::Word } else { Class::Other };
@@ -70,7 +70,7 @@ pub(super) fn class(c: char) -> Class {
     }
 }
 
-/// Whether a single character of a script without spaces is a word by itself (`猫`), as kana and Thai letters are not.
+/// Whether a single character of a script without spaces is a word (`猫`), unlike kana and Thai letters.
 pub(super) fn is_ideograph(c: char) -> bool {
     matches!(u32::from(c), 0x3007 | 0x3400..=0x4DBF | 0x4E00..=0x9FFF | 0xF900..=0xFAFF | 0x2_0000..=0x3_FFFF)
 }
@@ -81,7 +81,7 @@ pub(super) fn is_attached(c: char) -> bool {
         || matches!(class(c), Class::Mark | Class::Ignored)
 }
 
-/// A separator as ASCII: full-width forms, typographic apostrophes and hyphens are those of the keyboard.
+/// Returns a separator as ASCII: full-width forms, typographic apostrophes and hyphens become those of the keyboard.
 pub(super) fn ascii_twin(c: char) -> char {
     match u32::from(c) {
         0xFF01..=0xFF5E => char::from_u32(u32::from(c) - 0xFEE0).expect("U+0021 to U+007E are characters"),
@@ -99,8 +99,8 @@ fn is_accent(c: char) -> bool {
         | 0x20D0..=0x20FF | 0xFE20..=0xFE2F)
 }
 
-/// Lower case, compatibility forms resolved, separators and invisible characters gone, accents kept; appended to `out`.
-/// Stemmers other than the English one expect this form.
+/// Appends a word in lower case to `out`: compatibility forms resolved, separators and invisible characters removed,
+/// accents kept. Stemmers other than the English one need this form.
 pub(super) fn lower(word: &str, out: &mut String) {
     if word.is_ascii() {
         out.extend(
@@ -113,7 +113,7 @@ pub(super) fn lower(word: &str, out: &mut String) {
     out.extend(from.nfkc());
 }
 
-/// Takes accents off and spells out letters that have a plain spelling (`ß` as `ss`); appended to `out`.
+/// Appends a word to `out` without accents, and with letters that have a plain spelling replaced (`ß` by `ss`).
 pub(super) fn unaccent(word: &str, out: &mut String) {
     if word.is_ascii() {
         out.push_str(word);

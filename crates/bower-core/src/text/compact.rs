@@ -1,4 +1,4 @@
-//! Compaction of the lexical index: one commit, all or nothing, with what the index then holds.
+//! Compaction of the text index: one atomic commit, together with the coverage of the index.
 
 use std::path::Path;
 
@@ -16,36 +16,36 @@ use crate::error::{Error, Result};
 use crate::files;
 use crate::item::{Coverage, RowId, RowSet};
 
-/// tantivy refuses a smaller memory budget.
+/// tantivy's least memory budget.
 const LEAST_MEMORY: usize = 15_000_000;
 
-/// A segment stays apart from the smaller ones only while it is this many times larger than all of them together.
+/// A segment stays separate from the smaller ones only while it is this many times larger than all of them together.
 const SEGMENT_RATIO: u64 = 4;
 
-/// A segment with more deleted rows than one in this many is written anew.
+/// A segment is rewritten if more than one in this many rows is deleted.
 const DELETED_SHARE: u64 = 4;
 
-/// What to compact into the index.
+/// Options of a compaction.
 #[derive(Clone, Debug)]
 pub struct CompactionPlan<'a> {
-    /// What the index holds afterwards.
+    /// The index's coverage afterwards.
     pub next: Coverage,
-    /// The language in which the terms were made; that of the existing index if there is one.
+    /// The language of the terms; it must equal that of an existing index.
     pub language: Language,
-    /// Rows to remove, whether or not the index has them.
+    /// Rows to remove, whether or not the index contains them.
     pub gone: &'a RowSet,
-    /// Memory for terms that are not yet written, in bytes; at least 15 MB are used. Larger means fewer merges.
+    /// Memory for terms that are not yet written, in bytes; at least 15 MB are used. More memory means fewer merges.
     pub memory_bytes: usize,
-    /// No file keeps a word of a removed row alone: each segment that has one is written anew without it.
+    /// Rewrites each segment with a removed row, so that no file keeps a word that only removed rows had.
     pub purge: bool,
 }
 
-/// A row to compact in.
+/// A row to add.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FreshText {
     /// The row.
     pub row: RowId,
-    /// What it is a part of (a document, a session): rows with the same number belong together; 0 is none.
+    /// Its parent (a document, a session): rows with the same number belong together; 0 is none.
     pub parent: u64,
     /// Its terms, by [`super::encode_terms`].
     pub terms: Vec<u8>,
@@ -53,10 +53,10 @@ pub struct FreshText {
 
 /// Brings the index in `dir` to `plan.next`: removes `plan.gone` and all `fresh` rows, adds `fresh`, commits.
 ///
-/// Creates the index where there is none. Either everything is visible afterwards, with the new coverage, or (on any
-/// error, also one from `fresh`, and when the process dies) nothing. The caller holds the compaction lock. Segments are
-/// merged until each is four times larger than all smaller ones together: at most `log5(rows) + 1` of them remain
-/// (nine at a million rows), and a row is written again about as often.
+/// Creates a missing index. Afterwards either everything is visible, with the new coverage, or nothing. The latter
+/// applies to any error, also one from `fresh`, and to a killed process. The caller holds the compaction lock. Segments
+/// are merged until each is four times larger than all smaller ones together. At most `log5(rows) + 1` of them remain
+/// (nine at a million rows), and a row is rewritten about as often.
 pub fn compact(
     dir: &Path,
     plan: &CompactionPlan<'_>,
@@ -141,13 +141,14 @@ pub fn compact(
     Ok(())
 }
 
-/// Reads all of an index before anything is written on top of it. tantivy reads while it writes, in threads of its own, and one of
-/// them ends the process where it panics: nothing damaged may come to it. It takes some 10 ms for 100 MB that are in memory.
+/// Verifies the whole index before anything is added to it. tantivy reads while it writes, in threads of its own, and a
+/// panic in one of them ends the process. So it must not read damaged data. Verification takes about 10 ms for 100 MB
+/// in memory.
 fn trust(files: &Files) -> Result<()> {
     if files.has_sums() { files.check_all() } else { files.adopt() }
 }
 
-/// The segments to make one of, none where they are in proportion.
+/// Returns the segments to merge into one; empty if their sizes are in proportion.
 fn to_merge(segments: &[tantivy::SegmentMeta]) -> Vec<SegmentId> {
     let mut segments: Vec<_> = segments.iter().collect();
     segments.sort_unstable_by_key(|segment| (segment.num_docs(), segment.id()));
@@ -164,8 +165,8 @@ fn to_merge(segments: &[tantivy::SegmentMeta]) -> Vec<SegmentId> {
     segments[..count].iter().map(|segment| segment.id()).collect()
 }
 
-/// The segments in the order of their rows, which is that of the merged one: `examine` finds a row by bisection where rows
-/// ascend, and by its term, which takes five times as long, where they do not.
+/// Returns the segments in the order of their rows, which becomes the order of the merged segment. If rows ascend,
+/// `examine` finds a row by bisection; otherwise by its term, which takes five times as long.
 fn by_first_row(index: &Index, segments: &[SegmentId]) -> tantivy::Result<Vec<SegmentId>> {
     let mut first = Vec::with_capacity(segments.len());
     for segment in index.searchable_segments()?.iter().filter(|segment| segments.contains(&segment.id())) {
@@ -176,7 +177,7 @@ fn by_first_row(index: &Index, segments: &[SegmentId]) -> tantivy::Result<Vec<Se
     Ok(first.into_iter().map(|(_, segment)| segment).collect())
 }
 
-/// The cause of a failed write, a full disk and a read-only folder told apart.
+/// Returns the error for a failed write; a full disk and a read-only folder have their own variants.
 fn write_error(dir: &Path, cause: TantivyError) -> Error {
     use std::io::ErrorKind::{PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull};
     let mut source: Option<&(dyn std::error::Error + 'static)> = Some(&cause);
@@ -193,13 +194,13 @@ fn write_error(dir: &Path, cause: TantivyError) -> Error {
     Error::index("write", dir, cause)
 }
 
-/// Terms that were made before, as tantivy wants them: what it takes for a text are the entries of a blob.
+/// Encoded terms in tantivy's form: the text of a document is the entries of a blob.
 #[derive(Clone, Default)]
 struct Kept {
     token: Token,
 }
 
-/// Each term as often as it occurs. Nothing but that is indexed, so their order does not matter.
+/// Each term as often as it occurs. Only terms and frequencies are indexed, so their order does not matter.
 struct Stream<'a> {
     entries: Entries<'a>,
     left: usize,
@@ -248,7 +249,7 @@ mod tests {
 
     const ENGLISH: Language = Language::English;
 
-    /// Each file's bytes by what it holds; their names are random.
+    /// Returns the sorted contents of the files, because their names are random.
     fn files(dir: &Path) -> BTreeMap<String, Vec<u8>> {
         let paths = std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path());
         let data = paths.filter(|path| {
@@ -258,7 +259,7 @@ mod tests {
         data.map(|path| (kind(&path), std::fs::read(path).unwrap())).collect()
     }
 
-    /// The slow twin: every text is analysed while it is compacted.
+    /// The slow reference: every text is analysed during compaction.
     fn compact_texts(dir: &Path, texts: &[String]) {
         let (schema, fields) = schema();
         let files = Files::open(dir).unwrap();

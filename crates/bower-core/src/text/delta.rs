@@ -1,5 +1,5 @@
-//! The delta of the text index: rows that it does not hold yet, as small blobs that are scanned directly.
-//! A row found here scores as if the index held it, and compaction takes its terms as they are.
+//! The delta of the text index: rows that the index lacks, as small blobs that are scanned directly.
+//! A row found here scores as if the index contained it, and compaction adds its terms unchanged.
 
 use std::collections::HashMap;
 use std::ops::{ControlFlow, Range};
@@ -15,25 +15,24 @@ use super::speaker;
 use crate::error::{Error, Result};
 use crate::item::{RowId, RowSet, Scored};
 
-/// Bytes before the entries: the format, the analysis, two zeros, the number of terms with repetitions (`u32`, little endian).
+/// Bytes before the entries: format, analysis version, two zeros, number of terms with repetitions (`u32`, little endian).
 const HEADER: usize = 8;
 
-/// The format's number, the first byte of each blob. Blobs of another are re-encoded by whoever finds them.
+/// The format's version, the first byte of each blob. Blobs of another format are re-encoded by the process that finds them.
 pub const DELTA_FORMAT: u8 = 3;
 
-/// What a blob begins with: terms of another analysis would not be found.
+/// The first bytes of a blob: terms of another analysis would not be found.
 const FORMAT: [u8; 4] = [DELTA_FORMAT, ANALYSIS as u8, 0, 0];
 
-/// More words of speakers than any text has that can be kept; a blob that claims more is damaged, and its index would not fit
-/// into memory.
+/// Upper bound on the speakers' words of a text. A blob that claims more is damaged, and indexing it would exhaust memory.
 const MOST_SPOKEN: usize = 1 << 24;
 
-/// A text's terms as a blob for [`DeltaScan::push`] and [`super::compact`]: all that an index keeps of a text, so that it is
-/// analysed once. Each term once, ascending: its length in bytes, how often it occurs, itself; behind an empty one those of
-/// the text's speakers, which do not count in the length.
+/// Encodes a text's terms as a blob for [`DeltaScan::push`] and [`super::compact`]. It contains everything that an
+/// index keeps of a text, so a text is analysed once. Each term is there once, ascending: its length in bytes, its
+/// frequency, its bytes. After an empty term follow those of the text's speakers, which do not count in the length.
 ///
-/// Numbers are in pieces of six bits, lowest first, each in a byte that has bit 6 set where another follows; so everything
-/// behind the header is UTF-8. English has 7 bytes for a term.
+/// Numbers are split into six bits each, lowest first, one byte each; bit 6 is set if another byte follows. So
+/// everything after the header is UTF-8. English needs 7 bytes for a term.
 pub fn encode_terms(text: &str, language: Language) -> Vec<u8> {
     let mut words = Counted::default();
     Analyzer::new(language).each(text, Purpose::Index, |found| {
@@ -54,16 +53,16 @@ pub fn encode_terms(text: &str, language: Language) -> Vec<u8> {
     blob
 }
 
-/// Terms one behind the other, to be sorted and counted.
+/// Concatenated terms, to be sorted and counted.
 #[derive(Default)]
 struct Counted {
     terms: String,
-    /// The first eight bytes as a number, by which most are told apart, and where a term stands.
+    /// For each term its first eight bytes as a number, which distinguish most terms, and its range.
     spans: Vec<(u64, Range<usize>)>,
 }
 
 impl Counted {
-    /// An empty term would be read as the end of the terms, and nobody can ask for it.
+    /// Adds a term. An empty one is skipped: it would mark the end of the terms, and no question contains it.
     fn push(&mut self, term: &str) {
         if term.is_empty() {
             return;
@@ -89,7 +88,7 @@ impl Counted {
     }
 }
 
-/// A piece of a number, and the bit that says that another follows.
+/// Bits of a number in one byte, and the bit that marks a following byte.
 const PIECE: u32 = 6;
 const MORE: u8 = 1 << PIECE;
 
@@ -101,7 +100,7 @@ fn put_number(blob: &mut Vec<u8>, mut number: usize) {
     blob.push(number as u8);
 }
 
-/// The number at the beginning of `bytes` and what is behind it; `None` where there is none.
+/// Splits the number off the start of `bytes`; `None` if there is none.
 #[inline]
 fn take_number(bytes: &[u8]) -> Option<(usize, &[u8])> {
     match bytes {
@@ -122,11 +121,11 @@ fn take_long_number(bytes: &[u8]) -> Option<(usize, &[u8])> {
     None
 }
 
-/// The entries at the beginning of a blob's body, up to its end or an empty term; what is behind that is `rest`.
+/// Iterates the entries at the start of a blob's body, up to its end or an empty term; `rest` is what follows.
 #[derive(Clone, Debug)]
 pub(super) struct Entries<'a> {
     rest: &'a [u8],
-    /// Whether an entry was cut off.
+    /// Whether an entry was truncated.
     is_broken: bool,
 }
 
@@ -164,8 +163,8 @@ impl<'a> Iterator for Entries<'a> {
     }
 }
 
-/// The entries of a blob as text: those of its words, and those of its speakers. `None` where it is not one of
-/// [`encode_terms`].
+/// Returns the entries of a blob as text: those of its words and those of its speakers. `None` if it is no valid output
+/// of [`encode_terms`].
 pub(super) fn entries(blob: &[u8]) -> Option<(&str, &str)> {
     let body = blob.get(HEADER..).filter(|_| is_current(blob))?;
     let mut words = Entries::new(body);
@@ -188,49 +187,50 @@ pub(super) fn entries(blob: &[u8]) -> Option<(&str, &str)> {
     Some((str::from_utf8(words).ok()?, str::from_utf8(names).ok()?))
 }
 
-/// How many terms a text has, by its header.
+/// Returns the number of a text's terms from its header.
 fn length_of(blob: &[u8]) -> u32 {
     u32::from_le_bytes([blob[4], blob[5], blob[6], blob[7]])
 }
 
-/// Whether a blob is of the present format and analysis.
+/// Whether a blob has the current format and analysis version.
 fn is_current(blob: &[u8]) -> bool {
     blob.starts_with(&FORMAT)
 }
 
-/// Whether a blob can be compacted as it is; one that cannot must be encoded again from its text.
+/// Whether a blob can be compacted unchanged; otherwise it must be encoded again from its text.
 pub fn is_whole(blob: &[u8]) -> bool {
     entries(blob).is_some()
 }
 
-/// The scan of the delta for one query: rows are pushed, [`DeltaScan::finish`] gives the [`Delta`].
+/// The scan of the delta for one query: push all rows, then [`DeltaScan::finish`] returns the [`Delta`].
 #[derive(Debug)]
 pub struct DeltaScan<'a> {
-    /// The query's terms, in its order.
+    /// The query's terms, in order.
     terms: Vec<Vec<u8>>,
-    /// A bit for each [`slot`] that one of them has.
+    /// One bit for each [`slot`] that a query term has.
     slots: u64,
-    /// The names in the query.
+    /// The possible names of speakers in the query.
     names: &'a [String],
     keep: Option<&'a RowSet>,
-    /// The rows that count in the statistics; all, where there are none.
+    /// The rows that count in the statistics; `None` is all.
     counted: Option<&'a RowSet>,
     delta: Delta,
 }
 
-/// One of 64 kinds of terms, by the first and the last byte and the length: most terms of a text are of no kind that the query has.
+/// Returns one of 64 hash slots of a term, by its first and last byte and its length. Most terms of a text are in no
+/// slot of the query.
 #[inline]
 fn slot(term: &[u8]) -> u32 {
     let (Some(first), Some(last)) = (term.first(), term.last()) else { return 0 };
     (u32::from(*first) * 5 + u32::from(*last) * 11 + term.len() as u32) % u64::BITS
 }
 
-/// What the delta has for one query: its part of the statistics, and the rows with a term of the query.
+/// Result of scanning the delta for one query: its part of the statistics, and the rows with a term of the query.
 #[derive(Clone, Debug, Default)]
 pub struct Delta {
     pub(super) statistics: Statistics,
     hits: Vec<Hit>,
-    /// For each hit, one frequency a term of the query.
+    /// For each hit, one frequency per term of the query.
     frequencies: Vec<u8>,
 }
 
@@ -242,7 +242,8 @@ struct Hit {
 }
 
 impl<'a> DeltaScan<'a> {
-    /// A scan for these terms and speakers ([`super::query_names`]). Rows outside `keep` count in the statistics but are not found.
+    /// Starts a scan for terms and speakers ([`super::query_names`]). Rows outside `keep` count in the statistics but
+    /// are not found.
     pub fn new(terms: &[QueryTerm], names: &'a [String], keep: Option<&'a RowSet>) -> Self {
         let statistics = Statistics { docs: 0, tokens: 0, frequencies: vec![0; terms.len()] };
         let terms: Vec<_> = terms.iter().map(|term| term.term.as_bytes().to_vec()).collect();
@@ -250,15 +251,15 @@ impl<'a> DeltaScan<'a> {
         Self { terms, slots, names, keep, counted: None, delta: Delta { statistics, ..Delta::default() } }
     }
 
-    /// The same scan, in whose statistics these rows alone count, where there are any.
+    /// Restricts the statistics to these rows, if there are any.
     #[must_use]
     pub fn counting(self, counted: Option<&'a RowSet>) -> Self {
         Self { counted, ..self }
     }
 
-    /// Takes in one row of the delta. Each row is pushed once, in any order.
+    /// Scans one row of the delta. Each row is pushed once, in any order.
     ///
-    /// Fails where the blob is not one of [`encode_terms`].
+    /// Fails if the blob is no valid output of [`encode_terms`].
     pub fn push(&mut self, row: RowId, blob: &[u8]) -> Result<()> {
         let refused = || {
             let reason = format!("{} bytes are not of tail format {DELTA_FORMAT}", blob.len());
@@ -301,7 +302,7 @@ impl<'a> DeltaScan<'a> {
         }
         let counts = self.counted.is_none_or(|counted| counted.contains(row));
         statistics.docs += u64::from(counts);
-        // Of some rows lengths are as the index has them, to a byte: where a row is makes no difference.
+        // With `counted`, lengths are rounded to a byte as in the index, so that a row counts equally in both.
         statistics.tokens += match (counts, self.counted) {
             (false, _) => 0,
             (true, None) => u64::from(length),
@@ -324,30 +325,30 @@ impl<'a> DeltaScan<'a> {
         Ok(())
     }
 
-    /// What was found.
+    /// Returns the result.
     pub fn finish(self) -> Delta {
         self.delta
     }
 }
 
-/// A text's length as an index keeps it.
+/// Returns a text's length with the rounding of the index.
 fn rounded(length: u32) -> u32 {
     FieldNormReader::id_to_fieldnorm(FieldNormReader::fieldnorm_to_id(length))
 }
 
-/// A frequency as it counts.
+/// Returns a frequency, limited to a byte.
 fn saturated(count: usize) -> u8 {
     count.min(MOST_FREQUENCY as usize) as u8
 }
 
 impl Delta {
-    /// A delta without rows, for a search of the compacted index alone.
+    /// Returns a delta without rows, for a search of the index alone.
     #[cfg(feature = "parts")]
     pub fn empty() -> Self {
         Self::default()
     }
 
-    /// How many rows have a term of the query.
+    /// Returns the number of rows with a term of the query.
     #[cfg(feature = "parts")]
     pub fn len(&self) -> usize {
         self.hits.len()
@@ -359,7 +360,7 @@ impl Delta {
         self.hits.is_empty()
     }
 
-    /// The best `k` rows, best first, under the given BM25; `used[n]` is the query's term that the BM25's `n`th is.
+    /// Returns the best `k` rows, best first, under a BM25; `used[n]` is the query term of the BM25's `n`th term.
     pub(super) fn best(&self, bm25: &Bm25, used: &[usize], k: usize) -> Vec<Scored> {
         let width = self.statistics.frequencies.len();
         let scored = self.hits.iter().zip(self.frequencies.chunks_exact(width.max(1)));
@@ -376,7 +377,7 @@ impl Delta {
 }
 
 impl Delta {
-    /// Takes the rows that are in the delta into `examined`; the places of the others.
+    /// Writes the rows of the delta into `examined`; returns the positions of the other rows.
     pub(super) fn examine(
         &self,
         bm25: &Bm25,
@@ -405,7 +406,7 @@ impl Delta {
     }
 }
 
-/// As [`super::TextIndex::examine`], where no index has been compacted yet.
+/// Like [`super::TextIndex::examine`], if there is no index yet.
 pub fn examine_delta(terms: &[QueryTerm], rows: &[RowId], delta: &Delta) -> Examined {
     let used = select(terms, &delta.statistics);
     let bm25 = weigh(terms, &delta.statistics, &used);
@@ -416,17 +417,17 @@ pub fn examine_delta(terms: &[QueryTerm], rows: &[RowId], delta: &Delta) -> Exam
     examined
 }
 
-/// The best `k` rows of the delta alone, where no index has been compacted yet.
+/// Returns the best `k` rows of the delta, if there is no index yet.
 pub fn search_delta(terms: &[QueryTerm], k: usize, delta: &Delta) -> Vec<Scored> {
     let used = select(terms, &delta.statistics);
     let bm25 = weigh(terms, &delta.statistics, &used);
     delta.best(&bm25, &used, k)
 }
 
-/// A query longer than this is answered by its weightiest terms.
+/// Most terms that are searched for; of a longer query the weightiest are used.
 const MOST_SEARCHED: usize = 64;
 
-/// The places of the terms to search for, ascending: those that occur, at most 64, by weight times rarity.
+/// Returns the positions of the terms to search for, ascending: those that occur, at most 64, by weight times rarity.
 pub(super) fn select(terms: &[QueryTerm], statistics: &Statistics) -> Vec<usize> {
     let mut used: Vec<usize> =
         (0..terms.len()).filter(|&nth| statistics.frequencies.get(nth) > Some(&0)).collect();
@@ -441,14 +442,14 @@ pub(super) fn select(terms: &[QueryTerm], statistics: &Statistics) -> Vec<usize>
     used
 }
 
-/// The sum of weight times rarity over all terms.
+/// Returns the sum of weight times rarity over all terms.
 pub(super) fn idf_sum(terms: &[QueryTerm], statistics: &Statistics) -> f32 {
     let frequency = |nth: usize| statistics.frequencies.get(nth).copied().unwrap_or(0);
     let idf = |nth: usize| super::score::idf(frequency(nth), statistics.docs);
     terms.iter().enumerate().map(|(nth, term)| term.weight * idf(nth)).sum()
 }
 
-/// The BM25 of the terms at `used`.
+/// Returns the BM25 of the terms at `used`.
 pub(super) fn weigh(terms: &[QueryTerm], statistics: &Statistics, used: &[usize]) -> Bm25 {
     let frequencies = used.iter().map(|&nth| statistics.frequencies[nth]).collect();
     let statistics = Statistics { docs: statistics.docs, tokens: statistics.tokens, frequencies };
@@ -503,7 +504,7 @@ mod tests {
         assert_eq!(search_delta(&terms, 10, &Delta::empty()), []);
     }
 
-    /// Any beginning of a blob that is not the whole, and any other format.
+    /// Tries every proper prefix of a blob, and other formats.
     #[test]
     fn what_is_no_blob_is_refused() {
         let whole = encode_terms("Ada: a dog and a cat", ENGLISH);
@@ -531,7 +532,7 @@ mod tests {
         {
             assert!(is_whole(&encode_terms(text, Language::English)), "{text}");
         }
-        // One word "a" and a speaker "a" as often as is claimed.
+        // One word "a", and a speaker "a" with a given frequency.
         let blob = |words: usize, length: u32, names: usize| {
             let mut blob = FORMAT.to_vec();
             blob.extend(length.to_le_bytes());

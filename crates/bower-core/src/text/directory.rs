@@ -1,10 +1,10 @@
-//! The lexical index's folder as a tantivy directory: mapped files, readable where nothing may be written.
-//! Each block of a file is compared with its checksum when it is first read; what differs is an error to tantivy, and is
-//! remembered.
+//! The text index's folder as a tantivy directory: mapped files, readable where nothing may be written.
+//! Each block of a file is verified when it is first read. A wrong checksum is an error to tantivy, and is recorded.
 //!
-//! The checksums stand in one file beside the commit that they belong to, named by the SHA-256 of its `meta.json`, which they cover
-//! with that: so a commit and its checksums cannot be of two times. They are written before it; those of older commits are removed
-//! after it. An index of an older version has none: it is read without, and the next compaction adopts it once it was read whole.
+//! The checksums are in one file beside their commit. Its name is the SHA-256 of the commit's `meta.json`, and its own
+//! checksum covers that hash: a commit cannot be combined with other checksums. It is written before the commit; files
+//! of older commits are removed after it. An index of an older version has none. It is read without them, and the next
+//! compaction adds them after verifying the whole index.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -27,17 +27,17 @@ use crate::error::Error;
 use crate::files;
 use crate::item::hex;
 
-/// tantivy writes `meta.json` last; without it there is no index.
+/// The commit file. tantivy writes it last; without it there is no index.
 pub const META: &str = "meta.json";
 
-/// The end of the name of a file with checksums.
+/// The suffix of a file with checksums.
 const KIND: &str = "sums";
 
-/// How often `meta.json` is read again because somebody committed meanwhile.
+/// Most times that `meta.json` is read again because another process committed meanwhile.
 const COMMITTED_MEANWHILE: usize = 8;
 
-/// Mapped files. Unlike tantivy's own directory it opens in a read-only folder, where its lock against the removal of
-/// files cannot be made and is not needed: whoever could remove files there is not this program under this user.
+/// Mapped files. Unlike tantivy's own directory it opens in a read-only folder. There, tantivy's lock against the
+/// removal of files cannot be created and is not needed: this program, as this user, cannot remove files.
 #[derive(Clone, Debug)]
 pub(super) struct Files {
     inner: MmapDirectory,
@@ -45,20 +45,20 @@ pub(super) struct Files {
     known: Arc<Known>,
 }
 
-/// What is known of the files of one opened folder.
+/// The state of one opened folder's files.
 #[derive(Debug, Default)]
 struct Known {
     state: RwLock<State>,
-    /// The first damage that somebody met: file and reason.
+    /// The first damage that was read: file and reason.
     damage: OnceLock<(PathBuf, String)>,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    /// The SHA-256 of the `meta.json` that was read last.
+    /// The SHA-256 of the last read `meta.json`.
     commit: Option<[u8; 32]>,
-    /// The files of that commit and those that were written since, where they have checksums: what was compared of each, whoever
-    /// opened it.
+    /// The verified blocks of each file with checksums: those of that commit and those written since. They are shared
+    /// by all openers of a file.
     files: BTreeMap<PathBuf, Arc<Checked>>,
 }
 
@@ -66,14 +66,14 @@ fn unread(sums: BlockSums) -> Arc<Checked> {
     Arc::new(Checked::new(Some(sums)))
 }
 
-/// The head of a file with checksums: a line of JSON, before the sums of its files one after the other.
+/// The header of a file with checksums: a line of JSON before the concatenated sums of its files.
 #[derive(Serialize, Deserialize)]
 struct Head {
     /// Name and length of each file.
     files: Vec<(String, usize)>,
 }
 
-/// What of `meta.json` is looked at here.
+/// The parts of `meta.json` that are used here.
 #[derive(Deserialize)]
 struct Meta {
     segments: Vec<MetaSegment>,
@@ -85,7 +85,7 @@ struct MetaSegment {
     segment_id: String,
 }
 
-/// What a commit's payload says of its checksums.
+/// The part of a commit's payload about its checksums.
 #[derive(Deserialize)]
 struct HasSums {
     #[serde(default)]
@@ -98,18 +98,18 @@ impl Files {
         Ok(Self { inner: MmapDirectory::open(dir)?, dir: dir.to_path_buf(), known: Arc::default() })
     }
 
-    /// What was found damaged while it was read.
+    /// Returns the first damage that was read.
     pub fn damage(&self) -> Option<Error> {
         let (path, reason) = self.known.damage.get()?;
         Some(Error::Corrupt { at: self.dir.join(path).into(), reason: reason.clone() })
     }
 
-    /// Whether the commit that was read last has checksums.
+    /// Whether the last read commit has checksums.
     pub fn has_sums(&self) -> bool {
         self.known.read(|state| state.commit.is_some())
     }
 
-    /// The files of the commit that was read last that a question reads, where they have checksums.
+    /// Returns the files of the last read commit that queries read, if they have checksums.
     pub fn paths(&self) -> Vec<PathBuf> {
         let is_read = |name: &Path| !name.extension().is_some_and(|kind| kind == "pos" || kind == "store");
         self.known.read(|state| {
@@ -117,7 +117,7 @@ impl Files {
         })
     }
 
-    /// Compares every byte of the commit's files with its checksum.
+    /// Verifies every byte of the commit's files.
     pub fn check_all(&self) -> Result<(), Error> {
         let files: Vec<PathBuf> = self.known.read(|state| state.files.keys().cloned().collect());
         for path in files {
@@ -133,7 +133,7 @@ impl Files {
         self.damage().map_or(Ok(()), Err)
     }
 
-    /// Makes checksums of the files of a commit that has none, once each was compared with tantivy's own checksum.
+    /// Creates checksums for a commit that has none, after verifying its files by tantivy's own checksums.
     pub fn adopt(&self) -> Result<(), Error> {
         for (path, bytes) in self.whole_files()? {
             self.known.write(|state| state.files.insert(path, unread(BlockSums::of(&bytes))));
@@ -141,7 +141,8 @@ impl Files {
         Ok(())
     }
 
-    /// Compares the files of a commit that has no checksums with tantivy's own: each file ends with the CRC-32 of what is before.
+    /// Verifies the files of a commit without checksums by tantivy's own: each file ends with the CRC-32 of everything
+    /// before it.
     pub fn verify_whole(&self) -> Result<(), Error> {
         self.whole_files().map(drop)
     }
@@ -163,7 +164,7 @@ impl Files {
         Ok(whole)
     }
 
-    /// The files of a commit's segments, by what is in the folder.
+    /// Returns the files of a commit's segments that exist in the folder.
     fn files_of(&self, meta: &Meta) -> io::Result<Vec<PathBuf>> {
         let ids: Vec<String> = meta.segments.iter().map(|one| one.segment_id.replace('-', "")).collect();
         let mut found = Vec::new();
@@ -178,8 +179,8 @@ impl Files {
         Ok(found)
     }
 
-    /// Removes what belongs to no commit: what a killed compaction left, or what tantivy has lost track of. Nobody writes meanwhile, and
-    /// nobody is between `meta.json` and the files that it names.
+    /// Removes files that belong to no commit: those of a killed compaction, or those that tantivy no longer tracks. No
+    /// process may be writing, or be reading between `meta.json` and the files that it names.
     pub fn remove_strangers(&self) -> io::Result<()> {
         let _lock = self.inner.acquire_lock(&META_LOCK).map_err(io::Error::other)?;
         let meta = self.inner.atomic_read(Path::new(META)).map_err(io::Error::other)?;
@@ -195,7 +196,7 @@ impl Files {
         Ok(())
     }
 
-    /// Reads the checksums of a commit; false where it has none and need not have.
+    /// Loads the checksums of a commit; false if it has none and needs none.
     fn load(&self, meta: &[u8]) -> io::Result<bool> {
         let key = key_of(meta);
         if self.known.read(|state| state.commit == Some(key)) {
@@ -227,7 +228,8 @@ impl Files {
         }
     }
 
-    /// Writes the checksums of a commit that is about to be written. Not synced: a power cut that loses them costs a new index.
+    /// Writes the checksums of a commit before the commit. They are not synced: losing them in a power failure costs a
+    /// rebuild of the index.
     fn store(&self, meta: &[u8]) -> io::Result<[u8; 32]> {
         let key = key_of(meta);
         let of = self.files_of(&parse(meta)?)?;
@@ -242,7 +244,7 @@ impl Files {
         Ok(key)
     }
 
-    /// Removes the checksums of other commits. What cannot be removed now goes with the next commit.
+    /// Removes the checksums of other commits. Files that cannot be removed now are removed after the next commit.
     fn remove_older(&self, key: &[u8; 32]) {
         let Ok(entries) = std::fs::read_dir(&self.dir) else { return };
         for entry in entries.flatten() {
@@ -285,7 +287,7 @@ fn parse(meta: &[u8]) -> io::Result<Meta> {
     serde_json::from_slice(meta).map_err(io::Error::other)
 }
 
-/// What tantivy puts behind each file: JSON with its CRC-32, the length of that, and a number.
+/// tantivy's footer of each file: JSON with its CRC-32, the length of the JSON, and a number.
 #[derive(Deserialize)]
 struct Footer {
     crc: u32,
@@ -304,13 +306,13 @@ fn has_its_own_checksum(bytes: &[u8]) -> bool {
     number(last) == FOOTER && footer.is_ok_and(|footer| footer.crc == crc32fast::hash(body))
 }
 
-/// Whether a commit says that it has checksums. One that cannot be read says nothing: tantivy refuses it.
+/// Whether a commit's payload declares checksums. False for one that cannot be parsed, because tantivy refuses it.
 fn claims_sums(meta: &[u8]) -> bool {
     let payload = parse(meta).ok().and_then(|meta| meta.payload);
     payload.and_then(|payload| serde_json::from_str::<HasSums>(&payload).ok()).is_some_and(|said| said.sums)
 }
 
-/// One block of checksums of their own around all of it.
+/// Serialises checksums as one block with a checksum of its own.
 fn to_bytes<'a>(
     files: impl Iterator<Item = (&'a PathBuf, &'a BlockSums)> + Clone,
     key: &[u8; 32],
@@ -343,7 +345,7 @@ fn from_bytes(bytes: &[u8], key: &[u8; 32]) -> Option<Vec<(PathBuf, BlockSums)>>
     head.files.into_iter().map(file).collect()
 }
 
-/// A file whose blocks are compared when they are first read.
+/// A file whose blocks are verified when they are first read.
 #[derive(Debug)]
 struct CheckedFile {
     path: PathBuf,
@@ -373,7 +375,7 @@ impl FileHandle for CheckedFile {
     }
 }
 
-/// A file being written, its owner's alone where tantivy's own are as the umask says, and its checksums.
+/// A file being written, with its checksums. Only the owner may read it, unlike tantivy's own files, which follow the umask.
 struct SummedFile {
     file: File,
     summing: Summing,
@@ -402,7 +404,7 @@ impl TerminatingWrite for SummedFile {
     }
 }
 
-/// Stands for the lock that a read-only folder cannot have.
+/// Replaces the lock that a read-only folder cannot have.
 struct NoLock;
 
 impl Directory for Files {
@@ -478,7 +480,7 @@ impl Directory for Files {
     }
 
     fn acquire_lock(&self, lock: &Lock) -> Result<DirectoryLock, LockError> {
-        // Made by tantivy it would be as the umask says; where it cannot be made tantivy says why.
+        // Created by tantivy, its mode would follow the umask. If it cannot be created, tantivy reports why.
         let _ = files::open_or_create(&self.dir.join(&lock.filepath));
         match self.inner.acquire_lock(lock) {
             Err(LockError::IoError(cause)) if lock.filepath == META_LOCK.filepath && is_read_only(&cause) => {

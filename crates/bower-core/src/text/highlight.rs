@@ -1,5 +1,5 @@
 //! Snippets: the part of a text that shows why it was found, with its matches marked.
-//! Marks lie on character boundaries, never overlap and ascend.
+//! Marks are on character boundaries, never overlap and ascend.
 
 use std::collections::HashMap;
 use std::ops::{ControlFlow, Range};
@@ -11,21 +11,22 @@ use super::query::QueryTerm;
 /// A window of a text with the words that matched.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Snippet {
-    /// The window; `…` stands where the text goes on.
+    /// The window; `…` marks text before or after it.
     pub text: String,
     /// The matched words, as byte ranges of `text`.
     pub marks: Vec<Range<usize>>,
 }
 
-/// A mark and which terms of the query it shows.
+/// A mark with the query's terms that it matches.
 struct Match {
     at: Range<usize>,
     term: usize,
 }
 
-/// The window of at most `max_chars` characters (ellipses not counted) that shows the most distinct terms, then the
-/// most matches, then the earliest. It begins with a sentence where one is near; it is cut at spaces where there are any, never inside a character. Terms match as the
-/// index matches them: by stem. Line breaks and other white space become single spaces.
+/// Returns the window of at most `max_chars` characters (ellipses not counted) with the most distinct terms, then the
+/// most matches, then the earliest. It begins with a sentence if one starts nearby. It is cut at spaces if there are
+/// any, never inside a character. Terms match by stem, as in the index. Line breaks and other white space become single
+/// spaces.
 pub fn snippet(text: &str, terms: &[QueryTerm], language: Language, max_chars: usize) -> Snippet {
     let text = one_line(text);
     let matches = matches(&text, terms, language);
@@ -67,7 +68,7 @@ pub fn snippet(text: &str, terms: &[QueryTerm], language: Language, max_chars: u
     shown
 }
 
-/// White space of any kind and length as one space, none at the ends.
+/// Replaces white space of any kind and length by one space; none at the ends.
 fn one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for word in text.split_whitespace() {
@@ -79,8 +80,7 @@ fn one_line(text: &str) -> String {
     line
 }
 
-/// Where the terms are, by start and then longest first. What a compound consists of is dropped where the whole matches
-/// when the marks are merged.
+/// Returns the matches by start, then longest first. Merging the marks removes parts of a compound that matches as a whole.
 fn matches(text: &str, terms: &[QueryTerm], language: Language) -> Vec<Match> {
     let wanted: HashMap<&str, usize> =
         terms.iter().enumerate().map(|(nth, term)| (term.term.as_str(), nth)).collect();
@@ -95,7 +95,7 @@ fn matches(text: &str, terms: &[QueryTerm], language: Language) -> Vec<Match> {
     found
 }
 
-/// The first window (in characters) with the most distinct terms and then matches; from its first to its last match.
+/// Returns the first window (in characters) with the most distinct terms and then matches, from its first to its last match.
 fn best_window(spans: &[(usize, usize, usize)], terms: usize, max_chars: usize) -> (usize, usize) {
     let mut counts = vec![0_u32; terms];
     let mut distinct = 0;
@@ -117,7 +117,7 @@ fn best_window(spans: &[(usize, usize, usize)], terms: usize, max_chars: usize) 
     best.2
 }
 
-/// The last beginning of a sentence from `least` to `first`; the text's own beginning is one.
+/// Returns the last beginning of a sentence from `least` to `first`; the text's own beginning counts.
 fn sentence_start(text: &str, chars: &[usize], least: usize, first: usize) -> Option<usize> {
     (least..=first).rev().find(|&nth| {
         let before = &text[..chars[nth]];
@@ -128,7 +128,7 @@ fn sentence_start(text: &str, chars: &[usize], least: usize, first: usize) -> Op
     })
 }
 
-/// Moves the ends of the window inwards to spaces, but not into the matches `(first, last)` and at most 20 characters.
+/// Moves the ends of the window inwards to spaces, by at most 20 characters and never into the matches `(first, last)`.
 fn to_words(
     text: &str,
     chars: &[usize],

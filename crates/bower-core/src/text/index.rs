@@ -1,5 +1,5 @@
-//! The lexical index of one store: which rows have a question's terms, best first.
-//! Derived: it may always be deleted.
+//! The text index of one store: finds the rows with a question's terms, best first.
+//! It is derived and may be deleted at any time.
 
 mod among;
 mod best;
@@ -24,28 +24,28 @@ use crate::error::{Error, Result};
 use crate::item::{Allowed, Coverage, RowId, Scored};
 use columns::Columns;
 
-/// The layout of fields and payload. An index of another number is rebuilt.
+/// Version of fields and payload. An index of another version is rebuilt.
 pub(super) const FORMAT: u32 = 2;
 
-/// The name under which the field's tokenizer is known to the index; what is compacted are terms that were made before.
+/// The name of the field's tokenizer. Compaction passes terms that are already analysed.
 pub(super) const TOKENIZER: &str = "bower";
 
-/// To look for one document in the list of a term takes as long as to read so many of its documents.
+/// Seeking one document in a term's list costs as much as reading this many documents of it.
 const SEEKING: usize = 16;
 
-/// What the index holds, kept in the commit itself and so atomic with it.
+/// The coverage of the index, stored in the commit and so atomic with it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Payload {
     pub(super) format: u32,
     pub(super) analysis: u32,
     pub(super) language: Language,
     pub(super) coverage: Coverage,
-    /// Whether the commit has checksums of its files' blocks; `directory.rs` asks. Older versions wrote none.
+    /// Whether the commit has checksums for its files' blocks; `directory.rs` reads this. Older versions wrote none.
     #[serde(default)]
     pub(super) sums: bool,
 }
 
-/// An opened generation of the index: it does not change while it is held, whatever is compacted meanwhile.
+/// An opened generation of the index. It does not change while it is open, even during compactions.
 #[derive(Debug)]
 pub struct TextIndex {
     dir: std::path::PathBuf,
@@ -53,7 +53,7 @@ pub struct TextIndex {
     searcher: Searcher,
     payload: Payload,
     fields: Fields,
-    /// Of each segment.
+    /// The columns of each segment.
     columns: Vec<Columns>,
     docs: u64,
     tokens: u64,
@@ -68,9 +68,9 @@ pub(super) struct Fields {
 }
 
 impl TextIndex {
-    /// Opens the index in `dir`: `None` where none was ever committed. Nothing is written, no thread is started.
+    /// Opens the index in `dir`; `None` if none was ever committed. It writes nothing and starts no thread.
     ///
-    /// Fails where the index is damaged or of another format or analysis; the caller deletes `dir` and compactions anew.
+    /// Fails if the index is damaged or has another format or analysis. The caller then deletes `dir` and compacts again.
     pub fn open(dir: &Path) -> Result<Option<Self>> {
         if !exists(dir)? {
             return Ok(None);
@@ -78,7 +78,7 @@ impl TextIndex {
         let failed = |cause: TantivyError| Error::index("open", dir, cause);
         let (schema, fields) = schema();
         let (index, files) = open_index(dir, &schema)?;
-        // Another process may commit between the two reads; the payload and the segments must be of one commit.
+        // Another process may commit between the two reads; payload and segments must be from one commit.
         let mut metas = index.load_metas().map_err(failed)?;
         let searcher = loop {
             let reader = index
@@ -113,56 +113,55 @@ impl TextIndex {
         Ok(Some(index))
     }
 
-    /// What the index holds.
+    /// Returns the index's coverage.
     pub fn coverage(&self) -> &Coverage {
         &self.payload.coverage
     }
 
-    /// The language of the index; questions must be analysed in it.
+    /// Returns the index's language, in which questions must be analysed.
     #[cfg(feature = "parts")]
     pub fn language(&self) -> Language {
         self.payload.language
     }
 
-    /// How many rows the index holds.
+    /// Returns the number of rows in the index.
     pub fn len(&self) -> u64 {
         self.searcher.num_docs()
     }
 
-    /// Whether its files have checksums of their blocks: what an older version wrote gets them by the next compaction.
+    /// Whether its files have block checksums. An index of an older version gets them from the next compaction.
     pub fn has_sums(&self) -> bool {
         self.files.has_sums()
     }
 
-    /// What was found damaged while it was read: what was made of it is not to be trusted.
+    /// Returns the damage found while reading. Results read from a damaged index must not be used.
     pub fn damage(&self) -> Option<Error> {
         self.files.damage()
     }
 
-    /// Its files, as far as they have checksums.
+    /// Returns its files with checksums.
     pub fn paths(&self) -> Vec<std::path::PathBuf> {
         self.files.paths()
     }
 
-    /// Whether its files keep words of rows that are not to be found any more.
+    /// Whether its files contain words of deleted rows.
     pub fn keeps_dead(&self) -> bool {
         self.searcher.segment_readers().iter().any(|segment| segment.num_deleted_docs() > 0)
     }
 
-    /// For each of some words as they are indexed, how many rows of its files have it; those that are not to be found any more
-    /// count too.
+    /// Returns for each indexed word the number of rows in its files that contain it, deleted rows included.
     pub fn kept_with(&self, words: &[String]) -> Result<Vec<u64>> {
         let terms = words.iter().map(|word| QueryTerm { term: word.clone(), weight: 1.0, is_name: false });
         self.rows_with(&terms.collect::<Vec<_>>())
     }
 
-    /// Whether it holds none.
+    /// Whether the index has no rows.
     #[cfg(feature = "parts")]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// For each term, how many rows have it.
+    /// Returns for each term the number of rows that contain it.
     pub(super) fn rows_with(&self, terms: &[QueryTerm]) -> Result<Vec<u64>> {
         let failed = |cause: TantivyError| Error::index("search", &self.dir, cause);
         terms
@@ -172,16 +171,16 @@ impl TextIndex {
             .map_err(failed)
     }
 
-    /// Reads every byte of the index and compares checksums, for `doctor`; fails on the first damaged file.
+    /// Verifies every byte of the index, for `doctor`; fails on the first damaged file.
     pub fn verify(&self) -> Result<()> {
-        // Opened anew, for what was compared before is not read again.
+        // Opened again, because verified blocks of the open files are not read again.
         let (_, files) = open_index(&self.dir, &schema().0)?;
         if files.has_sums() { files.check_all() } else { files.verify_whole() }
     }
 
-    /// A question as this generation sees it: the statistics of index and delta together, and where its terms are. `delta` was
-    /// scanned for the same `terms`. With `counted` the statistics are those of these rows alone, for which the delta was
-    /// scanned too.
+    /// Prepares a question for this generation: the statistics of index and delta together, and the positions of its
+    /// terms. `delta` was scanned for the same `terms`. With `counted` only these rows count in the statistics, and the
+    /// delta was scanned for them too.
     pub fn prepare(
         &self,
         terms: &[QueryTerm],
@@ -196,7 +195,7 @@ impl TextIndex {
         Ok(Prepared { infos, used, bm25, idf_sum, names })
     }
 
-    /// The statistics of index and delta together, and where each segment has each term.
+    /// Returns the statistics of index and delta together, and each segment's position of each term.
     pub(super) fn statistics(
         &self,
         terms: &[QueryTerm],
@@ -243,7 +242,7 @@ impl TextIndex {
         Ok((statistics, infos))
     }
 
-    /// Adds what some rows of a segment have to the statistics.
+    /// Adds some rows of a segment to the statistics.
     fn count(
         &self,
         segment: &SegmentReader,
@@ -290,12 +289,12 @@ impl TextIndex {
         Ok(())
     }
 
-    /// The best `k` rows for a question among those of the index that are allowed and those of the delta, best first.
+    /// Returns the best `k` rows for a question from the allowed rows of the index and those of the delta, best first.
     ///
-    /// `delta` is that of `question`; its rows must be in `allowed.drop` where the index has older versions.
-    /// BM25 (k1 1.2, b .75, lengths quantised to a byte) with the statistics of index and delta together, so a row's
-    /// score does not depend on where it is. Rows that are dropped but not yet compacted away count in the statistics.
-    /// Of more than 64 terms that occur the weightiest are used. Equal scores are ordered by row, at the cut-off too.
+    /// `delta` belongs to `question`; its rows must be in `allowed.drop` if the index has older versions of them. BM25
+    /// (k1 1.2, b .75, lengths quantised to a byte) uses the statistics of index and delta together. So a row's score
+    /// does not depend on where it is. Dropped rows that are not yet compacted away count in the statistics. If more
+    /// than 64 terms occur, the weightiest are used. Equal scores are ordered by row, at the cut-off too.
     pub fn search(
         &self,
         question: &Prepared,
@@ -312,7 +311,7 @@ impl TextIndex {
         Ok(Scored::best(found, k))
     }
 
-    /// The best `k` rows of the index, in no order.
+    /// Returns the best `k` rows of the index, unordered.
     fn best(&self, question: &Prepared, k: usize, allowed: Allowed<'_>) -> tantivy::Result<Vec<Scored>> {
         let mut kept = Best::new(k);
         let everything = allowed.is_everything();
@@ -351,7 +350,7 @@ impl TextIndex {
         Ok(kept.finish())
     }
 
-    /// Gives what each used term adds to each document of a segment: term by term, documents ascending.
+    /// Passes to `add` what each used term adds to each document of a segment: term by term, documents ascending.
     fn parts(
         &self,
         ord: usize,
@@ -378,23 +377,23 @@ impl TextIndex {
     }
 }
 
-/// A question as one generation of the index sees it.
+/// A question prepared for one generation of the index.
 #[derive(Debug)]
 pub struct Prepared {
-    /// For each segment, where it has each term.
+    /// For each segment, the position of each term.
     infos: Vec<Vec<Option<TermInfo>>>,
-    /// The places of the terms that are searched for.
+    /// The positions of the terms that are searched for.
     used: Vec<usize>,
     bm25: Bm25,
     idf_sum: f32,
-    /// Of each of those, whether the question names something by it.
+    /// For each of those, whether it is a name in the question.
     pub(super) names: Vec<bool>,
 }
 
-/// The best `k` rows seen.
+/// The best `k` rows so far.
 struct Best {
     k: usize,
-    /// Only scores above this can still belong to the best.
+    /// Scores up to this cannot be among the best.
     threshold: f32,
     seen: Vec<Scored>,
 }

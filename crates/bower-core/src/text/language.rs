@@ -8,10 +8,10 @@ use std::str::FromStr;
 
 use crate::error::Error;
 
-/// Which Snowball stemmer the words of a text go through; English unless said otherwise.
+/// The Snowball stemmer of a text's words; the default is English.
 ///
-/// The setting decides Latin letters. Cyrillic, Greek and Arabic words take the stemmer of their script whatever the
-/// setting, and Latin words in a Russian, Greek, Arabic or Tamil text are stemmed as English (product names, code).
+/// The setting applies to Latin letters. Cyrillic, Greek and Arabic words use the stemmer of their script with any
+/// setting. Latin words in a Russian, Greek, Arabic or Tamil text are stemmed as English (product names, code).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[allow(missing_docs)] // each variant is the language it names
@@ -60,7 +60,7 @@ impl Language {
         Self::Turkish,
     ];
 
-    /// The word for it in settings and JSON.
+    /// Returns its word in settings and JSON.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Arabic => "arabic",
@@ -84,7 +84,7 @@ impl Language {
         }
     }
 
-    /// The stemmer for words in Latin letters.
+    /// Returns the stemmer of words in Latin letters.
     pub(super) const fn latin(self) -> Algorithm {
         match self {
             Self::Danish => Algorithm::Danish,

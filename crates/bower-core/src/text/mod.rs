@@ -1,4 +1,4 @@
-//! Language analysis and the lexical index.
+//! Text analysis and the text index.
 //! User text never reaches a query language.
 
 pub mod analyze;

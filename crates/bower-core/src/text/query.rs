@@ -1,5 +1,5 @@
 //! Turns a question into weighted terms.
-//! A question never loses all its words: what would leave nothing is kept.
+//! A question never loses all its words: stop words are kept if nothing else remains.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -8,29 +8,29 @@ use super::analyze::{Analyzer, Purpose, TermOccurrence, TermShape};
 use super::language::Language;
 use super::stopwords;
 
-/// A question's distinct terms stop after this many: the rest of a pasted book adds cost, not meaning. The search
-/// then keeps the rarest (see [`super::index::TextIndex::search`]).
+/// Most distinct terms of a question; the rest of a pasted book adds cost, not meaning. The search then keeps the
+/// rarest (see [`super::index::TextIndex::search`]).
 pub const MOST_TERMS: usize = 256;
 
-/// A question names nobody after this many words.
+/// Most words of a question that are considered as speakers' names.
 const MOST_NAMES: usize = 64;
 
 /// A term to look for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QueryTerm {
-    /// The term as it is indexed.
+    /// The indexed term.
     pub term: String,
-    /// Multiplies the term's BM25 score: how often the question has it (1 and up).
+    /// Factor on the term's BM25 score: its frequency in the question (1 and up).
     pub weight: f32,
-    /// Whether the question names something by it: a capital amid a sentence, a compound (`web-041`, `userId`), a word with digits.
+    /// Whether it is a name in the question: a capital within a sentence, a compound (`web-041`, `userId`), a word with digits.
     pub is_name: bool,
 }
 
-/// The distinct terms of a question in the order of their first occurrence; empty only where the text is.
+/// Returns the distinct terms of a question in the order of their first occurrence; empty only for an empty text.
 ///
-/// English stop words go (in other languages BM25's rarity alone weighs words), unless nothing else remains (`who is
-/// it`). A stop word in capitals amid lower case is a name and stays (`WHO`, `IT`), so does a capitalised `May` or
-/// `Will` that does not begin the question.
+/// English stop words are removed unless nothing else remains (`who is it`). In other languages only BM25's rarity
+/// weighs words. A stop word in capitals amid lower case is a name and stays (`WHO`, `IT`). So does a capitalised `May`
+/// or `Will` that does not begin the question.
 pub fn query_terms(text: &str, language: Language) -> Vec<QueryTerm> {
     let mut kept = Terms::default();
     let mut stops = Terms::default();
@@ -51,7 +51,7 @@ pub fn query_terms(text: &str, language: Language) -> Vec<QueryTerm> {
     if kept.list.is_empty() { stops.list } else { kept.list }
 }
 
-/// The words of a question that may be names of speakers: every distinct word, as [`super::speaker`] folds names.
+/// Returns the words of a question that may be names of speakers: every distinct word, folded like names in [`super::speaker`].
 pub fn query_names(text: &str) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for word in super::speaker::words(text) {
@@ -62,7 +62,8 @@ pub fn query_names(text: &str) -> Vec<String> {
     names
 }
 
-/// Whether a word names something. Acronyms name a kind of thing as often ("the IP"), and so does a capital at the start.
+/// Whether a word is a name. Acronyms are not counted, because they often name a kind of thing ("the IP"); nor is a
+/// capital at the start.
 fn is_name(text: &str, found: &TermOccurrence<'_>, has_lower: bool, first: bool) -> bool {
     let shown = &text[found.at.clone()];
     let has_digit = found.folded.contains(|c: char| c.is_ascii_digit());

@@ -1,5 +1,5 @@
 //! Computes how rare a question's terms are in a store, over index and delta together.
-//! A row counts once, wherever it is.
+//! Each row counts once, whether it is in the index or the delta.
 
 use super::delta::Delta;
 use super::index::TextIndex;
@@ -11,21 +11,21 @@ use crate::item::Allowed;
 /// The rarity of a question's terms.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rarity {
-    /// Rows in all.
+    /// Number of rows.
     pub rows: u64,
-    /// For each term, in how many rows it is.
+    /// For each term, the number of rows that contain it.
     pub having: Vec<u64>,
 }
 
 impl Rarity {
-    /// The terms' BM25 weights: `ln(1 + (N - n + .5) / (n + .5))`, never negative.
+    /// Returns the terms' BM25 weights: `ln(1 + (N - n + .5) / (n + .5))`, never negative.
     pub fn weights(&self) -> Vec<f32> {
         self.having.iter().map(|&having| idf(having, self.rows)).collect()
     }
 }
 
-/// The rarity of `terms`; `delta` was scanned for the same terms. Rows that are dropped but not yet compacted away count; with
-/// `counted` these rows alone, for which the delta was scanned too.
+/// Returns the rarity of `terms`; `delta` was scanned for the same terms. Dropped rows that are not yet compacted away
+/// count. With `counted` only these rows count, and the delta was scanned for them too.
 pub fn rarity(
     index: Option<&TextIndex>,
     delta: &Delta,

@@ -1,48 +1,48 @@
 //! BM25 as tantivy computes it, for rows of the index and of the delta alike.
-//! Scores depend on the sum of both.
+//! Both use the summed statistics of index and delta.
 
 use tantivy::fieldnorm::FieldNormReader;
 
-/// Term saturation and length normalisation (Robertson and Zaragoza 2009); tantivy has the same built in.
+/// Term saturation and length normalisation (Robertson and Zaragoza 2009); tantivy has the same values built in.
 const K1: f32 = 1.2;
 const B: f32 = 0.75;
 
-/// What a term of rarity 1 can add at most.
+/// Most that a term of rarity 1 can add.
 pub(super) const MOST_OF_A_TERM: f32 = 1.0 + K1;
 
-/// Frequencies above this count as this: what a delta's byte can hold, and BM25 hardly tells them apart.
+/// Higher frequencies count as this: it fits a delta's byte, and BM25 hardly distinguishes them.
 pub(super) const MOST_FREQUENCY: u32 = 255;
 
-/// The bits of an `f32`'s exponent; one more of the last is twice the number.
+/// The bits of an `f32`'s exponent; adding one to the lowest doubles the number.
 const EXPONENT: u32 = 0x7F80_0000;
 const DOUBLE: u32 = 1 << 23;
 
-/// What BM25 knows of all rows together.
+/// Statistics of all rows together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Statistics {
-    /// How many rows there are.
+    /// Number of rows.
     pub docs: u64,
-    /// How many terms they hold.
+    /// Number of their terms.
     pub tokens: u64,
-    /// For each term of the query, how many rows have it.
+    /// For each term of the query, the number of rows that contain it.
     pub frequencies: Vec<u64>,
 }
 
-/// The BM25 of one query, ready to be applied to rows.
+/// The BM25 of one query.
 ///
-/// What a term adds is a multiple of one step, so small that sums of all terms are exact: a row's score does not depend on
-/// the order in which its terms are added. The step is under 2^-22 of the greatest sum.
+/// The part of each term is a multiple of one step, so small that sums of all terms are exact. So a row's score does
+/// not depend on the order of addition. The step is under 2^-22 of the greatest sum.
 #[derive(Clone, Debug)]
 pub(super) struct Bm25 {
     weights: Vec<f32>,
-    /// The power of two above the sum of the weights. A number below it is rounded to the step by adding and subtracting it:
-    /// from there to twice as much, neighbouring `f32` are one step apart.
+    /// The power of two above the sum of the weights. Adding and subtracting it rounds a smaller number to the step,
+    /// because between it and its double neighbouring `f32` are one step apart.
     above: f32,
     norms: Box<[f32; 256]>,
 }
 
 impl Bm25 {
-    /// `boosts` has one entry a term, as `statistics.frequencies`.
+    /// Creates the BM25; `boosts` has one entry per term, like `statistics.frequencies`.
     pub fn new(statistics: &Statistics, boosts: impl Iterator<Item = f32>) -> Self {
         let average = statistics.tokens.max(1) as f32 / statistics.docs.max(1) as f32;
         let mut norms = Box::new([0.0; 256]);
@@ -61,12 +61,12 @@ impl Bm25 {
         Self { weights, above, norms }
     }
 
-    /// The greatest that each of the first `count` terms can add to a score.
+    /// Returns the most that each of the first `count` terms can add to a score.
     pub fn weights(&self, count: usize) -> Vec<f32> {
         self.weights[..count.min(self.weights.len())].to_vec()
     }
 
-    /// What the term at `nth` adds to a row's score.
+    /// Returns what the term at `nth` adds to a row's score.
     #[inline]
     pub fn term(&self, nth: usize, length_id: u8, frequency: u32) -> f32 {
         let frequency = frequency.min(MOST_FREQUENCY) as f32;
@@ -74,14 +74,14 @@ impl Bm25 {
         (part + self.above) - self.above
     }
 
-    /// What the term at `nth` adds at most; sums of these are exact too.
+    /// Returns the most that the term at `nth` can add; sums of these are exact too.
     pub fn most(&self, nth: usize) -> f32 {
         let step = self.above * f32::EPSILON;
         (self.weights[nth] + self.above) - self.above + step
     }
 }
 
-/// `ln(1 + (N - n + .5) / (n + .5))`, as in Lucene and tantivy: never negative.
+/// Returns `ln(1 + (N - n + .5) / (n + .5))`, as in Lucene and tantivy: never negative.
 pub(super) fn idf(frequency: u64, docs: u64) -> f32 {
     let rest = docs.saturating_sub(frequency) as f32;
     (1.0 + (rest + 0.5) / (frequency as f32 + 0.5)).ln()

@@ -1,23 +1,23 @@
 //! Finds who speaks in a text, by lines such as `Ada: I moved the server`.
-//! Names are plain words, and what follows is speech; a text that is not mostly such lines has no speakers.
+//! Names are plain words followed by speech. A text that does not mostly consist of such lines has no speakers.
 
 use super::chars;
 
-/// A longer beginning of a line is a sentence with a colon, not a name: characters.
+/// Longest name in characters; a longer beginning of a line is a sentence with a colon.
 const LONGEST_NAME: usize = 40;
 
-/// A name has at most this many words: `Ada`, `Dr. Grace B. Hopper`.
+/// Most words of a name: `Ada`, `Dr. Grace B. Hopper`.
 const MOST_WORDS: usize = 4;
 
-/// The term that stands in the index for every spoken line, whoever speaks: no name's word is a colon.
+/// The index term for every spoken line, whoever the speaker is. No word of a name is a colon.
 pub(super) const LINES: &str = ":";
 
-/// The names in front of a text's lines, one entry a line that has one, in order; empty where fewer than half of the
+/// Returns the names before a text's lines, one for each line that has one, in order. Empty if fewer than half of the
 /// lines have one. A first line without a name is a title and does not count.
 ///
-/// A name is up to four words of letters, each with a capital where its script has them (but for `van` and the like), followed by a
-/// colon, white space and speech, at the very beginning of the line. `Coverage threshold: 45 %` is a label and its value, and so
-/// is `Port: 8080`.
+/// A name is up to four words of letters, each with a capital if its script has them (except `van` and the like). It is
+/// at the very beginning of the line, before a colon, white space and speech. `Coverage threshold: 45 %` is a label
+/// with its value, and so is `Port: 8080`.
 pub fn speakers(text: &str) -> Vec<&str> {
     let mut lines = 0;
     let mut names = Vec::new();
@@ -38,7 +38,7 @@ pub fn speakers(text: &str) -> Vec<&str> {
     names
 }
 
-/// Every spoken line's terms, for the index: the words of the name, then [`LINES`].
+/// Emits every spoken line's terms for the index: the words of the name, then [`LINES`].
 pub(super) fn terms(text: &str, mut emit: impl FnMut(&str)) {
     for name in speakers(text) {
         words(name).for_each(|word| emit(&word));
@@ -46,12 +46,12 @@ pub(super) fn terms(text: &str, mut emit: impl FnMut(&str)) {
     }
 }
 
-/// Lines spoken of all lines; a name of two words that the question has in full counts once.
+/// Returns the share of lines that are spoken; a name of two words that the question contains in full counts once.
 pub(super) fn share(spoken: u32, lines: u32) -> f32 {
     if lines == 0 { 0.0 } else { (spoken as f32 / lines as f32).min(1.0) }
 }
 
-/// The words of a name as a question would have them: lower case, without accents; none of them is empty.
+/// Returns the words of a name in the form of a question's words: lower case, without accents, never empty.
 pub(super) fn words(name: &str) -> impl Iterator<Item = String> {
     let folded = name.split(|c: char| !c.is_alphanumeric()).map(|word| {
         let (mut lower, mut folded) = (String::new(), String::new());
@@ -59,17 +59,17 @@ pub(super) fn words(name: &str) -> impl Iterator<Item = String> {
         chars::unaccent(&lower, &mut folded);
         folded
     });
-    // Of some characters nothing is left: the Arabic tatweel, letters in a square.
+    // Folding leaves nothing of some characters: the Arabic tatweel, letters in a square.
     folded.filter(|word| !word.is_empty())
 }
 
-/// Words of names that have no capital.
+/// Words of names that are written in lower case.
 const PARTICLES: &[&str] = &[
     "al", "bin", "da", "de", "del", "della", "den", "der", "di", "do", "dos", "du", "el", "ibn", "la", "le",
     "of", "the", "van", "von", "y", "zu",
 ];
 
-/// Words before a colon that name what follows, not who says it.
+/// Words before a colon that label what follows, and do not name its speaker.
 const LABELS: &[&str] = &[
     "caution",
     "change",
@@ -112,7 +112,7 @@ fn name(line: &str) -> Option<&str> {
     (name.split(' ').enumerate().all(is_name) && !is_label && is_speech).then_some(name)
 }
 
-/// Whether somebody may say so: not one number, with a unit or without, an address or a path. Nothing at all is a pause.
+/// Whether the text may be speech: not a single number (with or without a unit), address or path. An empty text is a pause.
 fn says(text: &str) -> bool {
     let mut words = text.split_whitespace();
     let first = words.next().unwrap_or("");
@@ -127,7 +127,7 @@ fn says(text: &str) -> bool {
     !((is_number && rest < 2) || (rest == 0 && is_code(first)) || is_mark)
 }
 
-/// What stands before the first colon, where it is written as names are.
+/// Returns the text before the first colon, if it is written like a name.
 fn head(line: &str) -> Option<&str> {
     let mut words = 1;
     let mut before = None;
@@ -174,7 +174,7 @@ mod tests {
         check("This is a whole sentence that ends so: with a colon", &[]);
         check("Speaker 2: well\nLudwig van Beethoven: Muß es sein?", &["Speaker 2", "Ludwig van Beethoven"]);
         check("Ada: 8 o'clock is fine", &["Ada"]);
-        // A label and its value.
+        // A label with its value.
         check("Frostmont coverage threshold: 45 %", &[]);
         check("Heron deploy day: every Tuesday", &[]);
         check("Port: 8080\nTimeout: 30 s\nDocs: https://example.org/a", &[]);
@@ -198,7 +198,7 @@ mod tests {
 
     #[test]
     fn no_word_of_a_name_is_empty() {
-        // A tatweel is dropped with the accents, a letter in a square is no letter in lower case.
+        // A tatweel is removed with the accents. A letter in a square is no letter in lower case.
         for name in ["س ـ", "🅰", "Ada ـ Lovelace"] {
             assert!(words(name).all(|word| !word.is_empty()), "{name}");
         }

@@ -1,15 +1,16 @@
 //! Splits identifiers into their words: `getUserName`, `HTTPServer2`, `sha256sum`.
-//! Pure, by byte ranges of the word.
+//! It is pure and works on byte ranges of the word.
 
 use std::ops::Range;
 
-/// A letter run shorter than this stays with its digits: `p53`, `h264`, `10mg`, `mp3` are names, `utf8` and `covid19` are two.
+/// Least length of a letter run that is split from its digits: `p53`, `h264`, `10mg`, `mp3` are single names, `utf8`
+/// and `covid19` are split.
 const WORD_BESIDE_DIGITS: usize = 3;
 
-/// More changes between letters and digits than this are a hash or a serial number, which has no parts.
+/// Most changes between letters and digits; more of them are a hash or a serial number, which has no parts.
 const MOST_DIGIT_TURNS: usize = 2;
 
-/// More humps than this are an encoded blob.
+/// Most humps; more of them are an encoded blob.
 const MOST_HUMPS: usize = 12;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -19,9 +20,9 @@ enum Kind {
     Digit,
 }
 
-/// The parts of one word (no separators inside) in `parts`, cleared first; none where the word is whole.
+/// Writes the parts of one word (without separators) to `parts`, cleared first; none if the word is not split.
 ///
-/// A part of a single letter is dropped (`iPhone` gives `Phone`); the joined form stands for it. A plural `s` stays
+/// A part of a single letter is dropped (`iPhone` gives `Phone`); the joined form represents it. A plural `s` stays
 /// with its acronym (`miRNAs` gives `mi`, `RNAs`).
 pub(super) fn parts(word: &str, parts: &mut Vec<Range<usize>>) {
     parts.clear();

@@ -1,9 +1,9 @@
-//! English stop words, which a question may lose.
-//! Only queries lose them, never documents, so the list can change at any time.
+//! English stop words, which are removed from questions.
+//! They are never removed from documents, so the list can change at any time.
 
-/// Sorted: articles, pronouns, prepositions, conjunctions, auxiliaries and question words, folded as terms are before
-/// stemming (apostrophes gone). The 33 of Lucene's `StopAnalyzer`, completed by closed grammatical classes; no noun,
-/// main verb, number or adverb of time is among them.
+/// Sorted: articles, pronouns, prepositions, conjunctions, auxiliaries and question words, folded like terms before
+/// stemming (without apostrophes). It contains the 33 of Lucene's `StopAnalyzer`, completed by closed grammatical
+/// classes. No noun, main verb, number or adverb of time is among them.
 const ENGLISH: &[&str] = &[
     "a", "about", "all", "am", "an", "and", "any", "are", "arent", "as", "at", "be", "because", "been",
     "being", "but", "by", "can", "cannot", "cant", "could", "couldnt", "did", "didnt", "do", "does",
@@ -19,7 +19,7 @@ const ENGLISH: &[&str] = &[
 /// Auxiliaries that are also names and months: kept when capitalised inside a question ("met Will in May").
 const NAMES: &[&str] = &["may", "will"];
 
-/// Whether a folded, unstemmed word says nothing about what is asked for.
+/// Whether a folded, unstemmed word is a stop word.
 pub(super) fn is_stop(folded: &str) -> bool {
     ENGLISH.binary_search(&folded).is_ok()
 }

@@ -1,5 +1,5 @@
-//! Compaction of a token index: writes its next generation, as `generation/compact.rs` does it.
-//! Only codes of one scheme are put together.
+//! Compaction of a token index: writes its next generation by `generation/compact.rs`.
+//! Only codes of one scheme are combined.
 
 use std::path::Path;
 
@@ -11,14 +11,15 @@ use crate::item::{Coverage, RowSet};
 
 /// Writes the next generation of the index in `dir`: the current one without the rows in `gone`, with the fresh codes.
 ///
-/// `current` is the opened generation in `dir`; `None` starts anew, whatever is there. `fresh` gives rows in strictly
-/// ascending order, each with its codes (eight bytes a token, none for a text without tokens); a fresh row replaces an
-/// older copy of itself and wins over `gone`. Memory needed: some 16 bytes a row. The caller holds the lock that keeps
-/// other compacts of this folder out; questions may be answered meanwhile, also from `current`.
+/// `current` is the opened generation in `dir`; `None` starts from scratch, whatever is there. `fresh` returns rows in
+/// strictly ascending order, each with its codes (eight bytes per token, none for a text without tokens). A fresh row
+/// replaces an older copy of itself and takes precedence over `gone`. It needs about 16 bytes of memory per row. The
+/// caller holds the lock against other compactions of this folder. Questions may be answered meanwhile, also from
+/// `current`.
 ///
-/// When it fails, at whatever step, the current generation is untouched and stays valid. Fails with
-/// [`Error::Invalid`](crate::Error::Invalid) for a wrong length or order or a `current` of another scheme, as `fresh`
-/// does, or because of the disk.
+/// If it fails at any step, the current generation is untouched and stays valid. Fails with
+/// [`Error::Invalid`](crate::Error::Invalid) for a wrong length or order or a `current` of another scheme, with the
+/// errors of `fresh`, or because of the disk.
 pub fn compact(
     dir: &Path,
     current: Option<&TokenIndex>,
@@ -30,7 +31,7 @@ pub fn compact(
     Compaction { dir, current, next, model, gone, purge: false }.run(&TokenRows, &mut Disk::default(), fresh)
 }
 
-/// The same for the opened index itself, with its own scheme, and so that no file keeps what is not to be found.
+/// Compacts the opened index with its own scheme, so that no file keeps a dead row.
 pub fn purge(
     dir: &Path,
     current: &TokenIndex,

@@ -4,8 +4,8 @@
 //! An index is a folder with one manifest and immutable segments. [`TokenIndex::open`] maps a generation,
 //! [`TokenIndex::score`] compares a question's tokens with those of some rows, [`compact`] writes the next generation.
 //!
-//! What is compared is `MaxSim`: for each token of the question its best match among the row's tokens, averaged by the
-//! tokens' weights. `embed/` makes the codes and the question's tokens; here they are numbers.
+//! The score is `MaxSim`: for each token of the question its best match among the row's tokens, averaged by the tokens'
+//! weights. `embed/` makes the codes and the question's tokens; here they are numbers.
 
 mod compact;
 mod query;
@@ -26,19 +26,19 @@ use crate::generation::Generation;
 use crate::item::RowId;
 use segment::{Copied, TokenRows};
 
-/// So many bytes of codes, counted over all segments, are mapped; those beyond are read. A question looks at some hundred rows
-/// anywhere, so that after a thousand questions all that is mapped is in this process's memory: 96 MB at 100,000 items. A read
-/// leaves nothing there and costs .4 (quiet) to 1.2 microseconds more than a look at a page that is there.
+/// Bytes of codes, counted over all segments, that are mapped; those beyond are read. A question reads some hundred
+/// rows anywhere. So after a thousand questions everything that is mapped is in this process's memory: 96 MB at 100,000
+/// items. A read keeps nothing in memory, and costs .4 (quiet) to 1.2 microseconds more than accessing a resident page.
 const MAPPED: usize = 40 << 20;
 
-/// Rows that are read at once and then scored: some 32 KB, which the first cache but for its tables holds.
+/// Number of rows that are read at once and then scored: about 32 KB, which nearly fits the first-level cache.
 const AT_ONCE: usize = 32;
 
 /// The opened generation of a folder `index/<store-id>/tokens-<scheme>/`; its model is the scheme.
 pub type TokenIndex = Generation<TokenRows>;
 
 impl TokenIndex {
-    /// The rows that have codes, in no order; each once. Reads all ids.
+    /// Returns the rows that have codes, each once, unordered. Reads all ids.
     pub fn rows(&self) -> impl Iterator<Item = RowId> + '_ {
         self.segments.iter().flat_map(|segment| {
             let view = segment.view();
@@ -47,8 +47,8 @@ impl TokenIndex {
         })
     }
 
-    /// The rows whose codes are what was written, ascending, of an index that is damaged elsewhere: codes cost a pass of the model.
-    /// Rows of a segment without checksums, or with damaged tables, are none of them.
+    /// Returns the rows with verified codes, ascending, of an index that is damaged elsewhere, because making codes
+    /// costs a pass of the model. Rows of a segment without checksums, or with damaged tables, are not among them.
     pub fn whole_rows(&self) -> Vec<WholeRow> {
         let mut whole = Vec::new();
         for (number, segment) in self.segments.iter().enumerate().filter(|(_, segment)| segment.has_sums()) {
@@ -65,22 +65,22 @@ impl TokenIndex {
         whole
     }
 
-    /// The codes of a row that [`TokenIndex::whole_rows`] gave, eight bytes a token.
+    /// Returns the codes of a row from [`TokenIndex::whole_rows`], eight bytes per token.
     pub fn codes_of(&self, row: WholeRow) -> Result<&[u8]> {
         self.segments[row.segment].row(row.position)
     }
 
-    /// The score of each row, in the order of `rows`: higher is closer, 0 for a text without tokens, about -1 to 1.
-    /// `None` where the index holds no codes of the row.
+    /// Returns the score of each row, in the order of `rows`: higher is closer, 0 for a text without tokens, about -1
+    /// to 1. `None` if the index has no codes of the row.
     ///
-    /// Fails with [`Error::Corrupt`] where a segment's row has no place in it, or its file was shortened.
+    /// Fails with [`Error::Corrupt`] if a row lies outside its segment's bytes, or its file was shortened.
     pub fn score(&self, query: &TokenQuery, rows: &[RowId]) -> Result<Vec<Option<f32>>> {
         self.score_mapped_to(MAPPED, query, rows)
     }
 
-    /// The same with so many bytes of codes mapped.
+    /// Like [`TokenIndex::score`], with this many bytes of codes mapped.
     fn score_mapped_to(&self, mapped: usize, query: &TokenQuery, rows: &[RowId]) -> Result<Vec<Option<f32>>> {
-        // Ascending, so that each segment is gone through once; a row given twice is found twice.
+        // Ascending, so that each segment is traversed once; a row that is passed twice is found twice.
         let mut order: Vec<usize> = (0..rows.len()).collect();
         order.sort_unstable_by_key(|at| (rows[*at], *at));
         let mut scores = vec![None; rows.len()];
@@ -110,8 +110,8 @@ impl TokenIndex {
                     break;
                 }
             }
-            // What stands below the limit comes first: rows stand as their ids ascend. If they do not, the file is damaged,
-            // and any division is as good.
+            // Rows below the limit come first, because their ids ascend. If they do not, the file is damaged and any
+            // split is as good.
             let below = |at: &usize| segment.span(*at).is_ok_and(|span| span.end <= mapped);
             let (near, far) = positions.split_at(positions.partition_point(below));
             let (near_places, far_places) = places.split_at(near.len());
@@ -127,18 +127,18 @@ impl TokenIndex {
     }
 }
 
-/// Where a row stands in an index.
+/// The position of a row in an index.
 #[derive(Clone, Copy, Debug)]
 pub struct WholeRow {
-    /// Which.
+    /// The row.
     pub row: RowId,
     segment: usize,
     position: usize,
 }
 
-/// Codes of one text as the store keeps them, as words: eight little-endian bytes a token.
+/// Returns the stored codes of one text as words: eight little-endian bytes per token.
 ///
-/// Fails with [`Error::Invalid`] where the length is not a multiple of eight.
+/// Fails with [`Error::Invalid`] if the length is not a multiple of eight.
 pub fn codes(bytes: &[u8]) -> Result<Vec<u64>> {
     match bytes.as_chunks::<8>() {
         (words, []) => Ok(words.iter().map(|word| u64::from_le_bytes(*word)).collect()),

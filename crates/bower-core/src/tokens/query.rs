@@ -1,4 +1,4 @@
-//! A question's tokens: how they score a row's codes, and how the store's cache keeps them.
+//! A question's tokens: how they score a row's codes, and how the store's cache encodes them.
 //! Any bytes are read or refused.
 
 use bower_kernels::Isa;
@@ -6,14 +6,15 @@ use bower_kernels::scan::maxsim::{MaxSimQuery, MaxSimToken, maxsim};
 
 use super::segment::DIMENSION;
 
-/// Tokens of a question that are compared: the time for a document grows with every sixteen. A longer question keeps those
-/// that weigh most, in its own order. (400 candidates of 100 tokens take .12 ms for each sixteen.)
+/// Most tokens of a question that are compared, because the time for a document grows with every sixteen. A longer
+/// question keeps those of the greatest weight, in its own order. (400 candidates of 100 tokens take .12 ms for each
+/// sixteen.)
 pub const MOST_TOKENS: usize = 128;
 
 /// Bytes of a token: its numbers, its step, its weight.
 const TOKEN: usize = DIMENSION + 8;
 
-/// A question, ready to be compared.
+/// A prepared question.
 #[derive(Clone, Debug)]
 pub struct TokenQuery {
     query: MaxSimQuery,
@@ -36,7 +37,7 @@ impl TokenQuery {
         Self { query, isa: Isa::best() }
     }
 
-    /// Scores documents, each given by its tokens' codes.
+    /// Scores documents by their tokens' codes.
     pub fn score(&self, documents: &[&[u64]]) -> Vec<f32> {
         let mut scores = vec![0.0; documents.len()];
         maxsim(self.isa, &self.query, documents, &mut scores);
@@ -44,7 +45,7 @@ impl TokenQuery {
     }
 }
 
-/// A question's tokens as bytes: 72 a token.
+/// Encodes a question's tokens: 72 bytes per token.
 pub fn to_bytes(tokens: &[MaxSimToken]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(tokens.len() * TOKEN);
     for token in tokens {
@@ -55,7 +56,7 @@ pub fn to_bytes(tokens: &[MaxSimToken]) -> Vec<u8> {
     bytes
 }
 
-/// The tokens back from their bytes; `None` where they are not what [`to_bytes`] gives.
+/// Decodes tokens; `None` if the bytes are no output of [`to_bytes`].
 pub fn from_bytes(bytes: &[u8]) -> Option<Vec<MaxSimToken>> {
     let (tokens, []) = bytes.as_chunks::<TOKEN>() else { return None };
     let number = |bytes: &[u8]| Some(f32::from_le_bytes(bytes.try_into().ok()?));
@@ -82,7 +83,7 @@ mod tests {
 
     #[test]
     fn a_long_question_keeps_what_weighs_most() {
-        // 200 tokens that do not match and weigh little, MOST_TOKENS that match: the mean is over those alone.
+        // 200 tokens that do not match and have a low weight, MOST_TOKENS that match: the mean is over those alone.
         let mut tokens = vec![token(-1, 0.1); 100];
         tokens.extend(vec![token(2, 1.0); MOST_TOKENS]);
         tokens.extend(vec![token(-1, 0.1); 100]);
@@ -105,7 +106,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever stands in the cache, it is read or refused, and what is read can be compared.
+        /// Any bytes in the cache are read or refused, and tokens that are read can be compared.
         #[test]
         fn any_bytes_are_read_or_refused(bytes in proptest::collection::vec(any::<u8>(), 0..720)) {
             if let Some(tokens) = from_bytes(&bytes) {

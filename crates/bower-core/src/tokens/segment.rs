@@ -2,7 +2,7 @@
 //! A code is a function of text and scheme alone, so merging only copies.
 //!
 //! ```text
-//! codes    tokens x u64        bit i is set where number i is above 0; a row's tokens in the order of its text
+//! codes    tokens x u64        bit i is set if number i is above 0; a row's tokens in the order of its text
 //! ends     rows x u32          where each row's tokens end; they start where the row before it ends
 //! ids      rows x u32          ascending
 //! footer   64 bytes            magic, format, rows, tokens
@@ -14,19 +14,19 @@ use crate::error::{Error, Result};
 use crate::generation::{self, SectionOffsets, SegmentFormat, SegmentWriter};
 use crate::item::RowId;
 
-/// The number of the format: manifest, segments and the order of bits in a code. Any change needs a new one.
+/// The version of the format: manifest, segments and the order of bits in a code. Any change needs a new one.
 const FORMAT: u32 = 1;
 
-/// Numbers of a token: the bits of a code.
+/// Numbers of a token, which are the bits of a code.
 pub const DIMENSION: usize = bower_kernels::scan::maxsim::DIMENSION;
 
 /// Bytes of a code.
 const CODE: usize = size_of::<u64>();
 
-/// Bytes between two rows that are read with them: copying so many costs about as much as another read.
+/// Largest gap between two rows that is read with them: copying that many bytes costs about as much as another read.
 const JOINED: usize = 2_048;
 
-/// Codes of one scheme: a row is the codes of its tokens, and where they end among those of all rows.
+/// Codes of one scheme. A row is the codes of its tokens, and the end of its codes among those of all rows.
 #[derive(Debug)]
 pub struct TokenRows;
 
@@ -70,7 +70,7 @@ impl SegmentFormat for TokenRows {
         self.copy(row, 0, codes, draft)
     }
 
-    /// Four billion tokens do not fit one segment.
+    /// Copies a row. Fails if the segment would have more than four billion tokens.
     fn copy(&self, row: RowId, _old: u32, codes: &[u8], draft: &mut SegmentWriter<'_, Self>) -> Result<()> {
         let tokens = u32::try_from(codes.len() / CODE).ok();
         let end = tokens.and_then(|tokens| Self::size(&draft.numbers).checked_add(tokens));
@@ -90,32 +90,32 @@ impl SegmentFormat for TokenRows {
 pub type TokenSegment = generation::Segment<TokenRows>;
 
 impl TokenSegment {
-    /// The codes of the row at a position, mapped; fails where the file is damaged.
+    /// Returns the mapped codes of the row at a position; fails if the file is damaged.
     pub fn codes(&self, position: usize) -> Result<&[u64]> {
         self.row(position).map(bytemuck::cast_slice)
     }
 }
 
-/// Codes of some rows of a segment, copied from its file into memory that is used again.
+/// Codes of some rows of a segment, copied from its file into a reused buffer.
 #[derive(Debug, Default)]
 pub struct Copied {
     words: Vec<u64>,
-    /// Where each row's stand in `words`.
+    /// The range of each row's codes in `words`.
     rows: Vec<Range<usize>>,
 }
 
 impl Copied {
-    /// The codes of each row, in the order asked.
+    /// Returns the codes of each row, in the order of the positions.
     pub fn rows(&self) -> Vec<&[u64]> {
         self.rows.iter().map(|row| &self.words[row.clone()]).collect()
     }
 
-    /// Reads the codes of the rows at some positions, ascending, in place of what it has. Rows that stand close together are
-    /// read at once, with what is between them. Fails where the file is damaged or shorter than it was.
+    /// Replaces its contents by the codes of the rows at some positions, ascending. Rows close together are read at
+    /// once, with the bytes between them. Fails if the file is damaged or was shortened.
     pub fn read(&mut self, segment: &TokenSegment, positions: &[usize]) -> Result<()> {
         self.rows.clear();
         let mut words = 0;
-        // What one read brings, as bytes of the file, and where it begins among the words.
+        // The range of the current read in the file, and the position of its first byte among the words.
         let mut run: Option<(Range<usize>, usize)> = None;
         for position in positions {
             let span = segment.span(*position)?;
@@ -135,7 +135,7 @@ impl Copied {
         self.fill(segment, run).map(drop)
     }
 
-    /// Reads a run to its words; how many those are.
+    /// Reads a run into its words; returns their number.
     fn fill(&mut self, segment: &TokenSegment, run: Option<(Range<usize>, usize)>) -> Result<usize> {
         let Some((read, first)) = run else { return Ok(0) };
         let words = read.len() / CODE;

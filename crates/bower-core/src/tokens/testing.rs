@@ -9,7 +9,7 @@ use super::{TokenIndex, TokenQuery};
 use crate::generation::testing::{Compactor, Sample, rows, small_files, test_format};
 use crate::item::RowId;
 
-/// The codes of a row: a length of 0 to 90 and words that only this row and seed have.
+/// Returns the codes of a row: 0 to 90 words that only this row and seed have.
 pub fn codes(row: u32, seed: u64) -> Vec<u64> {
     let mut state = u64::from(row) << 32 | seed;
     let mut next = || {
@@ -20,7 +20,7 @@ pub fn codes(row: u32, seed: u64) -> Vec<u64> {
     (0..len).map(|_| next()).collect()
 }
 
-/// A question of some tokens.
+/// Returns a question of some tokens.
 pub fn question(seed: u64) -> TokenQuery {
     let noise = codes(1, seed + 99);
     let token = |at: usize| MaxSimToken {
@@ -33,7 +33,7 @@ pub fn question(seed: u64) -> TokenQuery {
     TokenQuery::new(&(0..5).map(token).collect::<Vec<_>>())
 }
 
-/// Opens and asks an index whose files are damaged as some bytes say.
+/// Opens and uses an index whose files are damaged by `data`.
 pub fn damaged(data: &[u8]) {
     static FILES: LazyLock<Vec<(String, Vec<u8>)>> = LazyLock::new(small_files::<TokenRows>);
     crate::generation::testing::damaged::<TokenRows>(&FILES, data);
@@ -54,7 +54,7 @@ impl Sample for TokenRows {
 
     fn has(index: &TokenIndex, row: u32, seed: u64) -> Option<bool> {
         let query = question(1);
-        // Where the file is damaged there is no score, which is not that of the row.
+        // A damaged file gives no score, which counts as a wrong one.
         let Ok(scores) = index.score(&query, &[RowId(row)]) else { return Some(false) };
         scores[0].map(|score| score.to_bits() == query.score(&[&codes(row, seed)])[0].to_bits())
     }
@@ -108,7 +108,7 @@ fn rows_score_the_same_mapped_or_read() {
     assert!(matches!(behind, crate::Error::Corrupt { .. }), "{behind}");
 }
 
-/// Written by `tools/golden_tokens.py`, which knows the format from its description alone. Never written again.
+/// Written by `tools/golden_tokens.py`, an implementation from the format's description alone. Never written again.
 const GOLDEN: [(&str, &[u8]); 3] = [
     ("manifest", include_bytes!("../../tests/golden/tokens-1/manifest")),
     ("0000000000000005.segment", include_bytes!("../../tests/golden/tokens-1/0000000000000005.segment")),

@@ -1,20 +1,20 @@
-//! Keeps the best candidates of a search, and scores them anew by their stored vectors.
+//! Keeps the best candidates of a search, and rescores them by their stored vectors.
 
 use super::ExactQuery;
 use crate::error::{Error, Result};
 use crate::item::{RowId, Scored};
 
-/// How many of the best int8 scores are replaced by cosines of the stored vectors, each a read of the store, and for how many
-/// rows there is one more: among more rows more are as near as the tenth but for int8's error. Recall@10 of 400 questions on
-/// 100,000 real passages, many of them alike, is .9975 with 20, .9972 with 14 and .9900 with 10. (On a million, where the clusters
-/// decided, 24 gave .9790 for .9788 with 14.)
+/// Number of best int8 scores that are replaced by cosines of stored vectors, each a read of the store; and the number
+/// of rows for which one more is rescored. Among more rows, more are as near as the tenth except for int8's error.
+/// Recall@10 of 400 questions on 100,000 real passages, many of them alike, is .9975 with 20, .9972 with 14 and .9900
+/// with 10. (On a million, where the clusters decided, 24 gave .9790 and 14 gave .9788.)
 pub(super) const RESCORED: usize = 14;
 pub(super) const ROWS_PER_RESCORED: usize = 100_000;
 
-/// Gives the stored vectors of some rows, in their order, as little-endian half floats; `None` for a row that is gone.
+/// Returns the stored vectors of some rows, in order, as little-endian half floats; `None` for a missing row.
 pub type Fetch<'a> = dyn FnMut(&[RowId]) -> Result<Vec<Option<Vec<u8>>>> + 'a;
 
-/// A vector on its way through the stages.
+/// A vector between two stages of a search.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct VectorCandidate {
     pub(super) score: f32,
@@ -23,11 +23,11 @@ pub(super) struct VectorCandidate {
     pub(super) position: u32,
 }
 
-/// The segment of a candidate that no index holds yet.
+/// The segment number of candidates from the delta.
 pub(super) const DELTA: u32 = u32::MAX;
 
 impl VectorCandidate {
-    /// A row that no index holds yet, with its int8 score.
+    /// Creates a candidate for a row of the delta, with its int8 score.
     pub(super) fn of_delta(row: RowId, score: f32) -> Self {
         Self { score, row, segment: DELTA, position: 0 }
     }
@@ -37,7 +37,7 @@ impl VectorCandidate {
     }
 }
 
-/// Keeps the best few of many: a buffer of twice as many and a threshold that rises whenever it is full.
+/// Keeps the best of many candidates: a buffer of twice the limit, and a threshold that rises whenever it is full.
 pub(super) struct Best {
     limit: usize,
     pub(super) threshold: f32,
@@ -49,14 +49,14 @@ impl Best {
         Self { limit, threshold: f32::NEG_INFINITY, kept: Vec::with_capacity(expected.min(2 * limit)) }
     }
 
-    /// Begins anew; only scores above the threshold will be taken.
+    /// Clears it and sets the threshold, above which scores are accepted.
     pub(super) fn begin(&mut self, threshold: f32) {
         self.threshold = threshold;
         self.kept.clear();
     }
 
-    /// Takes a candidate; scores at or below the threshold cannot be among the best. (At it: an earlier one of the
-    /// same score came from a smaller row, or from another segment, whose order is fixed too.)
+    /// Adds a candidate. Scores at or below the threshold cannot be among the best. (An equal score that came earlier
+    /// has a smaller row, or is from another segment, whose order is fixed too.)
     #[inline]
     pub(super) fn push(&mut self, candidate: VectorCandidate) {
         if candidate.score > self.threshold {
@@ -82,7 +82,8 @@ impl Best {
     }
 }
 
-/// Replaces the best scores by cosines of the stored vectors and orders the results. `fail` says where vectors are wrong.
+/// Replaces the best scores by cosines of the stored vectors and orders the results. `fail` makes the error for invalid
+/// vectors.
 pub(super) fn rescore(
     query: &[f32],
     k: usize,

@@ -1,10 +1,9 @@
 //! Clusters the vectors of a large segment, so that a search reads only the codes near its query.
-//! Clusters depend on int8 values alone and every sum is taken in one order: the same rows give the same clusters on every
-//! machine.
+//! Clusters depend on int8 values alone and every sum has a fixed order: the same rows give the same clusters on every machine.
 //!
 //! ```text
 //! centroids  clusters x stride     the mean of each cluster's vectors at unit length, values + 128
-//! factors    clusters x 2 x f32    what makes them coordinates of a unit vector; the length of the mean
+//! factors    clusters x 2 x f32    the scale to coordinates of a unit vector; the length of the mean
 //! starts     clusters + 1 x u32    where each cluster starts in the order of the codes
 //! order      rows x u32            the position of each code's row; by cluster, then by position
 //! ```
@@ -16,33 +15,33 @@ use bower_kernels::scan::bytes;
 
 use super::quantise::{ByteQuery, quantise, restore};
 
-/// Rows of a cluster on average: 8 blocks of codes. A part of the format, as all constants of this file are.
+/// Average rows per cluster: 8 blocks of codes. Like all constants of this file, a part of the format.
 const ROWS: usize = 512;
 
-/// Vectors of the sample that the centroids are made of, for each of them.
+/// Sampled vectors per centroid for the training.
 const SAMPLED: usize = 24;
 
 /// Rounds of k-means over the sample.
 const ROUNDS: usize = 4;
 
-/// Rounds of k-means over the centroids, for the groups that stand before them.
+/// Rounds of k-means over the centroids, for the groups of centroids.
 const GROUP_ROUNDS: usize = 3;
 
-/// Groups whose centroids a vector is compared with.
+/// Number of groups whose centroids are compared with a vector.
 const GROUPS_ASKED: usize = 2;
 
-/// How many clusters a segment of so many rows has.
+/// Returns the number of clusters of a segment with this many rows.
 pub fn count(rows: usize) -> usize {
     rows.div_ceil(ROWS)
 }
 
-/// Which rows the centroids of a segment are made of: some, evenly spaced.
+/// Returns the rows from which the centroids of a segment are trained: evenly spaced ones.
 pub fn sample(rows: usize) -> impl Iterator<Item = usize> {
     let taken = (count(rows) * SAMPLED).min(rows);
     (0..taken).map(move |at| at * rows / taken)
 }
 
-/// The lengths of the sections, in their order, each a multiple of 64.
+/// Returns the lengths of the sections, in order, each a multiple of 64.
 pub fn sections(rows: usize, dimension: usize) -> [usize; 4] {
     let clusters = count(rows);
     [
@@ -53,17 +52,17 @@ pub fn sections(rows: usize, dimension: usize) -> [usize; 4] {
     ]
 }
 
-/// What makes a centroid's bytes coordinates.
+/// The scales that turn a centroid's bytes into coordinates.
 #[derive(Clone, Copy, Debug, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub struct CentroidScale {
-    /// Of the unit vector in the mean's direction.
+    /// The scale to the unit vector in the mean's direction.
     pub unit: f32,
     /// The length of the mean.
     pub length: f32,
 }
 
-/// Directions as int8 rows with the scales that make them unit vectors.
+/// Directions as int8 rows with their scales to unit vectors.
 #[derive(Debug)]
 struct Directions {
     isa: Isa,
@@ -86,7 +85,7 @@ impl Directions {
         self.scales.push(scale);
     }
 
-    /// Those at some places, in that order.
+    /// Returns the directions at some indexes, in that order.
     fn pick(&self, places: impl Iterator<Item = usize>) -> Self {
         let mut picked = Self::new(self.isa, self.stride);
         for place in places {
@@ -96,7 +95,7 @@ impl Directions {
         picked
     }
 
-    /// Adds the cosines (times the query's length) with a range of them to `scores`, each with its place.
+    /// Appends to `scores` the cosines (times the query's length) with a range of directions, each with its index.
     fn score(&self, query: &[i8], range: Range<usize>, dots: &mut Vec<i32>, scores: &mut Vec<(f32, u32)>) {
         dots.resize(range.len(), 0);
         bytes::dots(self.isa, &self.rows[range.start * self.stride..range.end * self.stride], query, dots);
@@ -105,19 +104,19 @@ impl Directions {
     }
 }
 
-/// The larger score first, then the earlier place.
+/// Orders by larger score, then by smaller index.
 #[allow(clippy::trivially_copy_pass_by_ref)] // the shape that sorting asks for
 fn nearest_first(a: &(f32, u32), b: &(f32, u32)) -> std::cmp::Ordering {
     b.0.total_cmp(&a.0).then(a.1.cmp(&b.1))
 }
 
-/// Writes the values of an int8 row as a query has them.
+/// Writes the values of an int8 row in the form of a query.
 fn signed(row: &[u8], query: &mut Vec<i8>) {
     query.clear();
     query.extend(row.iter().map(|byte| (byte ^ 128).cast_signed()));
 }
 
-/// The directions of what was summed; where that is nothing, those before.
+/// Returns the directions of the sums; for a zero sum the direction before.
 fn moved(before: &Directions, sums: &Sums) -> Directions {
     let mut moved = Directions::new(before.isa, before.stride);
     let mut row = vec![0; before.stride];
@@ -156,7 +155,7 @@ impl Sums {
         self.counts[cluster] += 1;
     }
 
-    /// Writes a cluster's direction; its factor. A cluster without vectors, or whose vectors cancel out, has none.
+    /// Writes a cluster's direction and returns its scale. A cluster without vectors, or whose vectors cancel out, has none.
     fn direction(&self, cluster: usize, row: &mut [u8]) -> CentroidScale {
         let total = &self.totals[cluster * self.dimension..][..self.dimension];
         let square: f64 = total.iter().map(|value| f64::from(*value) * f64::from(*value)).sum();
@@ -170,7 +169,7 @@ impl Sums {
 pub struct Assigner {
     dimension: usize,
     groups: Directions,
-    /// Where the centroids of each group start.
+    /// The start of each group's centroids.
     starts: Vec<usize>,
     /// The centroids, group by group.
     centroids: Directions,
@@ -180,7 +179,7 @@ pub struct Assigner {
 }
 
 impl Assigner {
-    /// Makes the centroids of a segment of so many rows from the [`sample`] of it, as int8 rows and their scales.
+    /// Trains the centroids of a segment with this many rows from its [`sample`], given as int8 rows and their scales.
     pub fn train(isa: Isa, dimension: usize, rows: usize, sample: &[u8], scales: &[f32]) -> Self {
         let stride = bytes::stride(dimension);
         let sample = Directions { isa, stride, rows: sample.to_vec(), scales: scales.to_vec() };
@@ -200,7 +199,7 @@ impl Assigner {
         assigner
     }
 
-    /// Puts centroids into groups.
+    /// Groups centroids.
     fn over(dimension: usize, centroids: &Directions) -> Self {
         let clusters = centroids.scales.len();
         let count = clusters.isqrt().max(1);
@@ -226,7 +225,7 @@ impl Assigner {
         Self { dimension, groups, starts, centroids, query, dots, scores }
     }
 
-    /// The cluster of a vector, given as an int8 row.
+    /// Returns the cluster of a vector, given as an int8 row.
     pub fn cluster(&mut self, row: &[u8]) -> u32 {
         let Self { groups, starts, centroids, query, dots, scores, .. } = self;
         signed(row, query);
@@ -248,7 +247,7 @@ impl Assigner {
     }
 }
 
-/// All vectors of a segment on their way into clusters.
+/// Assigns all vectors of a segment to clusters.
 pub struct Gathering {
     assigner: Assigner,
     sums: Sums,
@@ -269,7 +268,7 @@ impl Gathering {
         self.of.push(cluster);
     }
 
-    /// The clusters of all rows.
+    /// Returns the clusters of all rows.
     pub fn finish(self) -> Clustering {
         let Self { assigner, sums, of } = self;
         let (clusters, stride) = (sums.counts.len(), assigner.centroids.stride);
@@ -291,27 +290,27 @@ impl Gathering {
     }
 }
 
-/// What a segment keeps of its clusters, section by section.
+/// The stored clusters of a segment, section by section.
 pub struct Clustering {
     /// Int8 rows.
     pub centroids: Vec<u8>,
-    /// One a cluster.
+    /// One per cluster.
     pub factors: Vec<CentroidScale>,
-    /// One more than clusters.
+    /// One more than there are clusters.
     pub starts: Vec<u32>,
     /// Positions of rows.
     pub order: Vec<u32>,
 }
 
 impl Clustering {
-    /// Restores a cluster's centre: the mean of its vectors, as far as int8 keeps it.
+    /// Restores a cluster's centre: the mean of its vectors, up to int8's error.
     pub fn centre(&self, cluster: usize, out: &mut [f32]) {
         let stride = self.centroids.len() / self.factors.len();
         let CentroidScale { unit, length } = self.factors[cluster];
         restore(&self.centroids[cluster * stride..], unit * length, out);
     }
 
-    /// The positions of a cluster's rows.
+    /// Returns the positions of a cluster's rows.
     pub fn rows(&self, cluster: usize) -> &[u32] {
         &self.order[self.starts[cluster] as usize..self.starts[cluster + 1] as usize]
     }
@@ -327,19 +326,19 @@ pub struct Clusters<'a> {
     pub order: &'a [u32],
 }
 
-/// A cluster as a query sees it.
+/// A cluster's nearness to a query.
 #[derive(Clone, Copy, Debug)]
 pub struct Near {
-    /// The cosine of the query and the centre's direction.
+    /// The cosine of the query with the centre's direction.
     pub cosine: f32,
     /// The dot product of the unit query and the centre.
     pub shared: f32,
-    /// Its number.
+    /// The cluster's number.
     pub cluster: u32,
 }
 
 impl<'a> Clusters<'a> {
-    /// Views the sections of a segment of so many rows at the start of `bytes`; and what follows them.
+    /// Views the sections of a segment with this many rows at the start of `bytes`; also returns the rest.
     pub fn view(bytes: &'a [u8], rows: usize, dimension: usize) -> (Self, &'a [u8]) {
         let clusters = count(rows);
         let [centroids, factors, starts, order] = sections(rows, dimension);
@@ -352,7 +351,7 @@ impl<'a> Clusters<'a> {
         (Self { centroids, factors, starts, order: &bytemuck::cast_slice(order)[..rows] }, rest)
     }
 
-    /// All clusters, nearest to the query first; equally near ones by number.
+    /// Returns all clusters, nearest to the query first; equally near ones by number.
     pub fn nearest(&self, isa: Isa, query: &ByteQuery) -> Vec<Near> {
         let mut dots = vec![0; self.factors.len()];
         bytes::dots(isa, self.centroids, &query.values, &mut dots);
@@ -367,7 +366,7 @@ impl<'a> Clusters<'a> {
         near
     }
 
-    /// The places of a cluster's codes; none if the file is damaged.
+    /// Returns the range of a cluster's codes; empty if the file is damaged.
     pub fn places(&self, cluster: u32) -> Range<usize> {
         let at = cluster as usize;
         let (start, end) = (self.starts[at] as usize, self.starts[at + 1] as usize);
@@ -382,7 +381,7 @@ mod tests {
 
     const ROWS: usize = 5_000;
 
-    /// Clusters of seeded vectors and their int8 rows, made with one instruction set.
+    /// Returns clusters of seeded vectors and their int8 rows, computed with one instruction set.
     fn gather(isa: Isa, dimension: usize) -> (Clustering, Vec<u8>) {
         let (data, stride) = (Vectors::clustered(dimension, ROWS, 31), bytes::stride(dimension));
         let mut rows = vec![0; ROWS * stride];
@@ -411,7 +410,7 @@ mod tests {
         let mut seen = made.order.clone();
         seen.sort_unstable();
         assert!(seen.into_iter().eq(0..ROWS as u32));
-        // The slow twin: the nearest centre of all by the definition, over the whole of the vectors.
+        // The slow reference: the nearest centre by the definition, over all components of the vectors.
         let (mut centre, mut vector) = (vec![0.0; 72], vec![0.0; 72]);
         let mut best = 0;
         for cluster in 0..clusters {
@@ -452,7 +451,7 @@ mod tests {
         for _ in 0..rows - 1 {
             gathering.add(&row, scale);
         }
-        // One without direction belongs somewhere too.
+        // A vector without direction belongs to some cluster too.
         gathering.add(&vec![128; stride], 0.0);
         let made = gathering.finish();
         let full: Vec<_> = (0..count(rows)).filter(|cluster| !made.rows(*cluster).is_empty()).collect();

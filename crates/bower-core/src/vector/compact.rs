@@ -1,5 +1,5 @@
-//! Compaction of a vector index: writes its next generation, as `generation/compact.rs` does it.
-//! Only vectors of one model are put together.
+//! Compaction of a vector index: writes its next generation by `generation/compact.rs`.
+//! Only vectors of one model are combined.
 
 use std::path::Path;
 
@@ -11,14 +11,14 @@ use crate::item::{Coverage, RowSet};
 
 /// Writes the next generation of the index in `dir`: the current one without the rows in `gone`, with the fresh vectors.
 ///
-/// `current` is the opened generation in `dir`; `None` starts anew, whatever is there. `fresh` gives rows in strictly
-/// ascending order and vectors of `dimension` (a multiple of 8 in [`super::segment::DIMENSIONS`]); a fresh row replaces an older
-/// copy of itself and wins over `gone`. Memory needed: some 8 bytes a vector. The caller holds the lock that keeps other
-/// compacts of this folder out; searches may go on meanwhile, also in `current`.
+/// `current` is the opened generation in `dir`; `None` starts from scratch, whatever is there. `fresh` returns rows in
+/// strictly ascending order and vectors of `dimension` (a multiple of 8 in [`super::segment::DIMENSIONS`]). A fresh row
+/// replaces an older copy of itself and takes precedence over `gone`. It needs about 8 bytes of memory per vector. The
+/// caller holds the lock against other compactions of this folder. Searches may go on meanwhile, also in `current`.
 ///
-/// When it fails, at whatever step, the current generation is untouched and stays valid. Fails with
-/// [`Error::Invalid`](crate::Error::Invalid) for a wrong dimension or order or a `current` of another model, as `fresh`
-/// does, or because of the disk.
+/// If it fails at any step, the current generation is untouched and stays valid. Fails with
+/// [`Error::Invalid`](crate::Error::Invalid) for a wrong dimension or order or a `current` of another model, with the
+/// errors of `fresh`, or because of the disk.
 pub fn compact(
     dir: &Path,
     current: Option<&VectorIndex>,
@@ -32,7 +32,7 @@ pub fn compact(
     compact.run(&VectorRows::new(dimension)?, &mut Disk::default(), fresh)
 }
 
-/// The same for the opened index itself, with its own model and dimension, and so that no file keeps what is not to be found.
+/// Compacts the opened index with its own model and dimension, so that no file keeps a dead row.
 pub fn purge(
     dir: &Path,
     current: &VectorIndex,

@@ -1,4 +1,4 @@
-//! Scores vectors that no index holds yet, as an index scores its own.
+//! Scores vectors of the delta exactly as an index scores its own.
 //! So compaction changes no score.
 
 use std::collections::BTreeMap;
@@ -15,10 +15,10 @@ use crate::item::{RowId, Scored};
 /// The int8 cosine of each row with a query.
 pub type DeltaScores = BTreeMap<RowId, f32>;
 
-/// The int8 cosine of a query with each vector.
+/// Returns the int8 cosine of a query with each vector.
 ///
-/// The vectors are as the store gives them: little-endian half floats. One of another dimension has no score. One without direction
-/// (zero, not finite) scores 0, and so does every vector where the query has no direction.
+/// The vectors are stored ones: little-endian half floats. A vector of another dimension has no score. A vector without
+/// direction (zero, not finite) scores 0, and so do all if the query has no direction.
 pub fn score_delta<'a>(query: &[f32], vectors: impl Iterator<Item = (RowId, &'a [u8])>) -> DeltaScores {
     let (isa, dimension) = (Isa::best(), query.len());
     let query = ByteQuery::new(query);
@@ -32,16 +32,17 @@ pub fn score_delta<'a>(query: &[f32], vectors: impl Iterator<Item = (RowId, &'a 
         read_halves(vector, &mut floats);
         let scale = quantise(&floats, &mut row_bytes);
         bytes::dots(isa, &row_bytes, &query.values, &mut dot);
-        // Multiplied in the order of the index's scan.
+        // Multiplied in the same order as in the index's scan.
         Some((row, dot[0] as f32 * scale * query.scale))
     };
     vectors.filter_map(score).collect()
 }
 
-/// The `k` best of scored rows, for a model that has no index yet; ordered and rescored as [`super::VectorIndex::search`] does.
+/// Returns the `k` best of scored rows, for a model without an index; ordered and rescored as by
+/// [`super::VectorIndex::search`].
 ///
 /// # Errors
-/// Those of `exact`, and a vector of another dimension than the query's.
+/// Those of `exact`, and a vector whose dimension differs from the query's.
 pub fn search_delta(
     query: &[f32],
     k: usize,
@@ -61,14 +62,14 @@ mod tests {
 
     const ROWS: u32 = 1_200;
 
-    /// A folder with the first `compacted` rows, as compaction reads them from the store.
+    /// Creates a folder with the first `compacted` rows as stored.
     fn folder(data: &Vectors, compacted: u32) -> Compactor {
         let folder = Compactor::new(128);
         folder.compact(1, &[], (0..compacted).map(|row| Ok((RowId(row), floats(&halves(data.get(row)))))));
         folder
     }
 
-    /// The scores of the rows from `compacted` on that a filter keeps.
+    /// Returns the scores of the rows from `compacted` on that a filter keeps.
     fn delta(data: &Vectors, compacted: u32, query: &[f32], keep: Option<&RowSet>) -> DeltaScores {
         let stored: Vec<_> = (compacted..ROWS)
             .map(|row| (RowId(row), halves(data.get(row))))
@@ -77,7 +78,7 @@ mod tests {
         score_delta(query, stored.iter().map(|(row, half)| (*row, half.as_slice())))
     }
 
-    /// Whoever writes beside us brings compaction about; our scores must not tell.
+    /// Other writers cause compactions, which must not change our scores.
     #[test]
     fn where_compaction_stopped_changes_no_result() {
         let data = Vectors::clustered(128, ROWS as usize, 5);

@@ -1,4 +1,4 @@
-//! Exact cosines against whole stored vectors, as for the last rescoring of a search.
+//! Exact cosines with complete stored vectors, for the last rescoring of a search.
 //! Half floats and the floats that they become give the same bits.
 
 use bower_kernels::Isa;
@@ -6,34 +6,34 @@ use bower_kernels::scan::exact::{sums_f16, sums_f32};
 use half::f16;
 use half::slice::HalfFloatSliceExt as _;
 
-/// A vector as the store gives it: little-endian half floats.
+/// Returns a vector in its stored form: little-endian half floats.
 pub fn halves(vector: &[f32]) -> Vec<u8> {
     vector.iter().flat_map(|&value| f16::from_f32(value).to_le_bytes()).collect()
 }
 
-/// A stored vector as floats.
+/// Returns a stored vector as floats.
 pub fn floats(half: &[u8]) -> Vec<f32> {
     let mut floats = vec![0.0; half.len() / 2];
     read_halves(half, &mut floats);
     floats
 }
 
-/// Numbers that are read together.
+/// Number of floats that are converted at once.
 const TOGETHER: usize = 64;
 
-/// Reads a stored vector into as many floats.
+/// Converts a stored vector to as many floats.
 pub(super) fn read_halves(half: &[u8], floats: &mut [f32]) {
     let mut halves = [f16::ZERO; TOGETHER];
     for (bytes, floats) in half.chunks(2 * TOGETHER).zip(floats.chunks_mut(TOGETHER)) {
         for (half, bytes) in halves.iter_mut().zip(bytes.as_chunks::<2>().0) {
             *half = f16::from_le_bytes(*bytes);
         }
-        // One call for many: each looks what the processor can do.
+        // One call for many floats, because each call detects the processor's features.
         halves[..floats.len()].convert_to_f32_slice(floats);
     }
 }
 
-/// A query whose length is taken once.
+/// A query with its length computed once.
 #[derive(Clone, Copy, Debug)]
 pub struct ExactQuery<'a> {
     isa: Isa,
@@ -48,8 +48,8 @@ impl<'a> ExactQuery<'a> {
         Self { isa, query, square: sums_f32(isa, query, query).1 }
     }
 
-    /// The cosine with a vector of the same dimension, -1..=1; 0 where either has no direction (zero, not finite) or
-    /// the dimensions differ.
+    /// Returns the cosine with a vector of the same dimension, -1..=1; 0 if either has no direction (zero, not finite)
+    /// or the dimensions differ.
     #[cfg(feature = "parts")]
     pub fn cosine(&self, vector: &[f32]) -> f32 {
         if vector.len() != self.query.len() {
@@ -58,7 +58,7 @@ impl<'a> ExactQuery<'a> {
         self.divided(sums_f32(self.isa, self.query, vector))
     }
 
-    /// The same for a vector as the store gives it: little-endian IEEE half floats, two bytes a number.
+    /// Returns the cosine with a stored vector: little-endian IEEE half floats, two bytes per number.
     pub fn cosine_f16(&self, vector: &[u8]) -> f32 {
         if vector.len() != 2 * self.query.len() {
             return 0.0;

@@ -1,5 +1,5 @@
-//! Computes cosines of given rows in the vector index, and how alike a question is to rows at large.
-//! Nothing here looks for the nearest.
+//! Computes cosines of given rows in the vector index, and how similar a question is to rows in general.
+//! No function here searches for the nearest rows.
 
 use bower_kernels::Isa;
 use bower_kernels::scan::bytes;
@@ -10,16 +10,16 @@ use super::quantise::{ByteQuery, ByteRows, Quantised};
 use super::segment::VectorSegment;
 use crate::item::{Allowed, RowId, RowSet};
 
-/// Rows that [`VectorIndex::background`] looks at: the deviation of a thousand is within some 2 % of that of all.
+/// Number of rows that [`VectorIndex::background`] samples: the deviation of a thousand is within about 2 % of that of all.
 const SAMPLE: usize = 1_024;
 
-/// A sample's rows stand in runs of this many, so that it touches a few pages of a large index and not a thousand.
+/// A sample's rows are in runs of this length, so that it touches a few pages of a large index instead of a thousand.
 const RUN: usize = 32;
 
-/// How similar a question is to the rows at large: what the best similarity must be measured against.
+/// How similar a question is to rows in general, as the reference for the best similarity.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Background {
-    /// Rows that it speaks for.
+    /// Number of rows that it represents.
     pub rows: f64,
     /// The mean of their cosines.
     pub mean: f64,
@@ -28,7 +28,7 @@ pub struct Background {
 }
 
 impl Background {
-    /// The background of some cosines that were all taken.
+    /// Returns the background of all rows from their cosines.
     pub fn of(cosines: impl IntoIterator<Item = f32>) -> Self {
         let (mut rows, mut sum, mut squares) = (0_u64, 0.0, 0.0);
         for cosine in cosines {
@@ -39,7 +39,7 @@ impl Background {
         Self::of_sums(rows, sum, squares)
     }
 
-    /// The background of cosines that were added up.
+    /// Returns the background of rows from the sums of their cosines and squares.
     pub(super) fn of_sums(rows: u64, sum: f64, squares: f64) -> Self {
         if rows == 0 {
             return Self::default();
@@ -48,14 +48,14 @@ impl Background {
         Self { rows: count, mean: sum / count, square: squares / count }
     }
 
-    /// The background of rows of which every `step`th was taken.
+    /// Returns the background of rows from a sample of every `step`th.
     pub(super) fn of_sample(cosines: Vec<f32>, step: usize) -> Self {
         let mut background = Self::of(cosines);
         background.rows *= step as f64;
         background
     }
 
-    /// The background of both sets of rows together.
+    /// Returns the background of both sets of rows together.
     #[must_use]
     pub fn with(self, other: Self) -> Self {
         let rows = self.rows + other.rows;
@@ -70,20 +70,20 @@ impl Background {
         }
     }
 
-    /// The standard deviation of the cosines.
+    /// Returns the standard deviation of the cosines.
     pub fn deviation(&self) -> f64 {
         (self.square - self.mean * self.mean).max(0.0).sqrt()
     }
 }
 
-/// A sample has every so many-th of the rows that a filter keeps.
+/// Returns the step of a sample of the rows that a filter keeps.
 pub(super) fn sample_step(keep: &RowSet) -> usize {
     keep.len().div_ceil(SAMPLE).max(1)
 }
 
 impl VectorIndex {
-    /// The cosine of each row to `query`, by int8 (within some .002), in the order asked; `None` for a row that is not
-    /// here, or for a query of another dimension or without direction.
+    /// Returns the cosine of each row with `query`, by int8 (within about .002), in order. `None` for a row that the
+    /// index lacks, or for a query of another dimension or without direction.
     pub fn cosines(&self, query: &[f32], rows: &[RowId]) -> Vec<Option<f32>> {
         let mut cosines = vec![None; rows.len()];
         let bytes = ByteQuery::new(query);
@@ -100,7 +100,7 @@ impl VectorIndex {
         cosines
     }
 
-    /// The vectors of rows as int8 keeps them, in the order asked; `None` for a row that is not here.
+    /// Returns the int8 vectors of rows, in order; `None` for a row that the index lacks.
     pub fn quantised(&self, rows: &[RowId]) -> Vec<Option<Quantised>> {
         let mut vectors = vec![None; rows.len()];
         let stride = bytes::stride(self.dimension());
@@ -114,7 +114,7 @@ impl VectorIndex {
         vectors
     }
 
-    /// Writes the vectors of rows into their places; which places are left, for their rows are not here.
+    /// Writes the vectors of rows into their slots; returns the slots of rows that the index lacks.
     pub fn pack(&self, rows: &[RowId], into: &mut ByteRows) -> Vec<usize> {
         let mut is_left = vec![true; rows.len()];
         let stride = bytes::stride(self.dimension());
@@ -128,14 +128,15 @@ impl VectorIndex {
         (0..rows.len()).filter(|&place| is_left[place]).collect()
     }
 
-    /// Whether a search without a filter scores every row, and so knows the background of all of them for nothing.
+    /// Whether a search without a filter scores every row, and so computes the background of all of them at no cost.
     pub fn scores_all(&self) -> bool {
         !self.segments.iter().any(VectorSegment::is_coded)
     }
 
-    /// How similar `query` is to the allowed rows at large: to all of them where [`VectorIndex::scores_all`] and nothing is
-    /// filtered, so that it does not depend on their order; else to an even sample of at most some 1,024, the same rows for
-    /// the same index. Nothing for a query of another dimension or without direction.
+    /// Returns how similar `query` is to the allowed rows in general. If [`VectorIndex::scores_all`] and nothing is
+    /// filtered, it covers all of them, so that it does not depend on their order. Otherwise it covers an even sample
+    /// of at most about 1,024, the same rows for the same index. Empty for a query of another dimension or without
+    /// direction.
     pub fn background(&self, query: &[f32], allowed: Allowed<'_>) -> Background {
         let bytes = ByteQuery::new(query);
         if query.len() != self.dimension() || bytes.scale == 0.0 {
@@ -178,7 +179,7 @@ impl VectorIndex {
         background
     }
 
-    /// For each segment, where it has which of the rows, as position and place in `rows`; positions ascend.
+    /// Returns for each segment the given rows in it, as their position and their index in `rows`; positions ascend.
     fn places(&self, rows: &[RowId]) -> Vec<(&VectorSegment, Vec<(u32, usize)>)> {
         let mut order: Vec<usize> = (0..rows.len()).collect();
         order.sort_unstable_by_key(|&place| rows[place]);
@@ -215,8 +216,8 @@ impl VectorIndex {
     }
 }
 
-/// The cosine of each pair of vectors by int8 (within some .004), row by row; 0 where one is missing, and of each with
-/// itself. Nothing for vectors of different dimensions.
+/// Returns the cosine of each pair of vectors by int8 (within about .004), row by row; 0 if one is missing, and for a
+/// vector with itself. Empty for vectors of different dimensions.
 pub fn likenesses(vectors: &[Option<Quantised>]) -> Vec<f32> {
     let count = vectors.len();
     let mut likenesses = vec![0.0; count * count];
@@ -233,7 +234,7 @@ pub fn likenesses(vectors: &[Option<Quantised>]) -> Vec<f32> {
     }
     let (isa, mut dots) = (Isa::best(), vec![0; count]);
     for one in (0..count).filter(|&one| vectors[one].is_some()) {
-        // The other half is the same.
+        // The matrix is symmetric.
         rows.each_after(isa, one, &mut dots, |two, cosine| {
             (likenesses[one * count + two], likenesses[two * count + one]) = (cosine, cosine);
         });
@@ -297,13 +298,13 @@ mod tests {
         assert!(index.background(data.get(1), Allowed { keep: Some(&few), drop: &few }).rows.abs() < 1e-9);
     }
 
-    /// A sample of a thousand was off by a few per cent, and by others where the same vectors had other rows.
+    /// A sample of a thousand deviates by a few per cent, and differently if the same vectors have other rows.
     #[test]
     fn below_ten_thousand_rows_the_background_is_that_of_all_in_whatever_order_they_came() {
         let data = Vectors::clustered(128, 6_000, 8);
         let (ascending, moved) = (Compactor::new(128), Compactor::new(128));
         ascending.compact(1, &[], data.rows(0..6_000));
-        // The same vectors under other rows, in two segments, and one that is gone.
+        // Vectors as before with other row ids, in two segments, and one deleted row.
         let at = |row: u32| (row * 4_999 + 17) % 6_000;
         let rows = |rows: std::ops::Range<u32>| {
             let data = &data;

@@ -2,7 +2,7 @@
 //! Vectors of different models are never compared.
 //!
 //! An index is a folder with one manifest and immutable segments. [`VectorIndex::open`] maps a generation,
-//! [`VectorIndex::search`] asks it, [`compact`] writes the next one beside it and switches the manifest last.
+//! [`VectorIndex::search`] searches it, [`compact`] writes the next one beside it and switches the manifest last.
 
 mod best;
 mod clusters;
@@ -39,16 +39,16 @@ use segment::{VectorRows, VectorSegment};
 /// How an index is searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tier {
-    /// Every vector's int8 form is scored: below 10,000 vectors that costs less than a tenth of a millisecond.
+    /// Scores every vector's int8 form; below 10,000 vectors that takes less than a tenth of a millisecond.
     Int8,
-    /// 1-bit codes choose candidates, int8 and stored vectors rescore them.
+    /// Selects candidates by 1-bit codes, and rescores them by int8 and stored vectors.
     TwoStage,
-    /// The same, but only the codes of the clusters near the query are scanned: from 200,000 vectors in a segment on.
+    /// Like two-stage, but scans only the codes of the clusters near the query: from 200,000 vectors in a segment on.
     Clustered,
 }
 
 impl Tier {
-    /// The word for it in status reports.
+    /// Returns its word in status reports.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Int8 => "int8",
@@ -62,7 +62,7 @@ impl Tier {
 pub type VectorIndex = Generation<VectorRows>;
 
 impl VectorIndex {
-    /// How it is searched.
+    /// Returns how it is searched.
     pub fn tier(&self) -> Tier {
         if self.segments.iter().any(VectorSegment::is_clustered) {
             Tier::Clustered

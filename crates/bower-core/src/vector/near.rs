@@ -1,5 +1,5 @@
 //! Finds all pairs of vectors that are near each other, by locality-sensitive hashing.
-//! Not each is compared with each: vectors that agree in enough hyperplanes meet in a bucket, and only those are compared.
+//! It does not compare all pairs: vectors that agree in enough hyperplanes share a bucket, and only those are compared.
 
 use bower_kernels::Isa;
 use bower_kernels::scan::rotate::splitmix;
@@ -9,38 +9,38 @@ use std::ops::Range;
 use super::quantise::ByteRows;
 use super::threads::in_order;
 
-/// So many vectors or fewer are compared each with each: 8 million dot products of 384 bytes, some 100 ms.
+/// Up to this many vectors, all pairs are compared: 8 million dot products of 384 bytes, about 100 ms.
 const EXACT: usize = 4_096;
 
 /// Bits of a sketch that make a bucket's key.
 const KEY_BITS: usize = 14;
 
-/// Keys of each vector. Two vectors at an angle of a agree in one bit with probability 1 - a/pi, hence meet in one of T buckets
-/// of b bits with 1 - (1 - (1 - a/pi)^b)^T (Charikar, STOC 2002): at cosine .87, which is .90 before the mean of the texts is
-/// taken away, in 94 % of cases, at .93 in 99.8 %.
+/// Keys per vector. Two vectors at an angle of a agree in one bit with probability 1 - a/pi. So they share one of T
+/// buckets of b bits with 1 - (1 - (1 - a/pi)^b)^T (Charikar, STOC 2002). At cosine .87, which is .90 before the mean
+/// of the texts is subtracted, that is 94 %; at .93 it is 99.8 %.
 const KEYS: usize = 32;
 
-/// In a bucket that holds more, each is compared with so many that follow it: a crowd that says the same is found all the
-/// same, for each of its members has near neighbours among them.
+/// Most following vectors of a bucket with which each is compared. Large groups of near vectors are found nevertheless,
+/// because each member has near neighbours among them.
 const MOST_IN_BUCKET: usize = 64;
 
-/// Seed of the bits that make the keys: any will do, and the same gives the same pairs.
+/// Seed of the bits that form the keys. Any seed works; the same one gives the same pairs.
 const SEED: u64 = 0x6f77_6572_626f_7772;
 
-/// So many rows are one piece of work for a thread.
+/// Number of rows in one piece of a thread's work.
 const PIECE: usize = 4_096;
 
-/// So many rows are compared with all by one thread in a row.
+/// Number of consecutive rows that one thread compares with all others.
 const TOGETHER: usize = 64;
 
-/// Candidates are sorted and compared in so many heaps.
+/// Number of heaps in which candidates are sorted and compared.
 const HEAPS: usize = 16;
 
-/// A pair of places, the smaller first, with its cosine.
+/// A pair of indexes, the smaller first, with its cosine.
 pub type NearPair = (u32, u32, f32);
 
-/// The pairs whose cosine by int8 (within some .004) is at least `threshold`, ascending; all of up to 4,096 vectors, nearly
-/// all of more. The same pairs on any number of threads.
+/// Returns the pairs whose cosine by int8 (within about .004) is at least `threshold`, ascending: all of up to 4,096
+/// vectors, nearly all of more. The number of threads does not change the result.
 pub fn near_pairs(rows: &ByteRows, threshold: f32, threads: usize) -> Vec<NearPair> {
     let near = Near { rows, threshold, threads, isa: Isa::best() };
     if rows.len() <= EXACT { near.each_with_each() } else { near.by_buckets() }
@@ -70,7 +70,7 @@ impl Near<'_> {
         pairs.concat()
     }
 
-    /// What `work` makes of each so many rows in turn.
+    /// Returns the results of `work` for consecutive pieces of the rows.
     fn pieces<T: Send>(&self, work: impl Fn(Range<usize>) -> T + Sync) -> Vec<T> {
         let count = self.rows.len();
         in_order(self.threads, count.div_ceil(PIECE), |piece| {
@@ -78,7 +78,7 @@ impl Near<'_> {
         })
     }
 
-    /// The mean of the vectors, and its squared length.
+    /// Returns the mean of the vectors, and its squared length.
     fn mean(&self) -> (Vec<f32>, f32) {
         let stride = self.rows.stride;
         let mut sums = vec![0.0_f64; stride];
@@ -91,7 +91,7 @@ impl Near<'_> {
             }
             (sums, there)
         });
-        // One piece after the other, whoever was first with his.
+        // In the order of the pieces, whichever thread finished first.
         for (piece, rows) in pieces {
             there += rows;
             sums.iter_mut().zip(piece).for_each(|(sum, value)| *sum += f64::from(value));
@@ -101,13 +101,13 @@ impl Near<'_> {
         (mean, square)
     }
 
-    /// The signs of each vector beside the mean, 64 to a word.
+    /// Returns the signs of each vector relative to the mean, 64 per word.
     fn sketches(&self, mean: &[f32]) -> Vec<u64> {
         let pieces = self.pieces(|rows| {
             let mut sketches = Vec::with_capacity(rows.len() * mean.len() / 64);
             let mut least = vec![0_u8; mean.len()];
             for (bytes, scale) in rows.map(|at| self.rows.row(at)) {
-                // A coordinate is above the mean where its byte is: one division a coordinate less.
+                // Compares a coordinate with the mean in bytes, which saves a division per coordinate.
                 let to_byte = if scale > 0.0 { 1.0 / scale } else { 0.0 };
                 for (least, mean) in least.iter_mut().zip(mean) {
                     *least = (mean * to_byte + 128.0).clamp(0.0, 255.0) as u8;
@@ -123,14 +123,14 @@ impl Near<'_> {
         pieces.concat()
     }
 
-    /// The places of the bits that make each key.
+    /// Returns the positions of the bits that form each key.
     fn keys(&self) -> Vec<[usize; KEY_BITS]> {
         let mut seed = SEED;
         let mut place = || (splitmix(&mut seed) % self.rows.stride as u64) as usize;
         (0..KEYS).map(|_| std::array::from_fn(|_| place())).collect()
     }
 
-    /// Pairs that meet in a bucket of one key and whose sketches differ in `most` bits at most: the first in the upper half.
+    /// Returns pairs in one bucket of a key whose sketches differ in at most `most` bits; the first index is in the upper half.
     fn meet(&self, sketches: &[u64], places: &[usize; KEY_BITS], most: u32) -> Vec<u64> {
         let words = self.rows.stride / 64;
         let of = |at: u32| &sketches[at as usize * words..][..words];
@@ -141,7 +141,7 @@ impl Near<'_> {
             let bit = |place: usize| (sketch[place / 64] >> (place % 64) & 1) as usize;
             places.iter().fold(0, |key, &place| key << 1 | bit(place))
         };
-        // Counted rather than sorted: a row's key is one of few, and rows of one key stay in order.
+        // A counting sort: there are few keys, and rows of one key stay in order.
         let keys: Vec<u16> = there.iter().map(|&at| key(at) as u16).collect();
         let mut ends = vec![0_usize; 1 << KEY_BITS];
         for &key in &keys {
@@ -177,7 +177,7 @@ impl Near<'_> {
     fn by_buckets(&self) -> Vec<NearPair> {
         let (mean, square) = self.mean();
         let sketches = self.sketches(&mean);
-        // What is left of the threshold without the mean, as the share of bits that differ, and three deviations more.
+        // The threshold without the mean, as the share of differing bits, plus three deviations.
         let left = ((self.threshold - square) / (1.0 - square).max(1e-3)).clamp(-1.0, 1.0);
         let share = left.acos() / std::f32::consts::PI;
         let bits = self.rows.stride as f32;
@@ -200,7 +200,7 @@ impl Near<'_> {
         pairs.concat()
     }
 
-    /// Those candidates that are near, in their order; candidates of one row stand together.
+    /// Returns the near ones of the candidates, in order; candidates of one row are adjacent.
     fn near_of(&self, candidates: &[u64]) -> Vec<NearPair> {
         let mut pairs = Vec::new();
         let (mut places, mut dots) = (Vec::new(), Vec::new());
@@ -254,7 +254,7 @@ mod tests {
         assert!(near_pairs(&rows(&[]), 0.5, 2).is_empty());
     }
 
-    /// The slow twin.
+    /// The slow reference.
     #[test]
     fn buckets_find_nearly_all_that_comparing_each_with_each_finds() {
         let data = Vectors::clustered(384, 6_000, 11);
@@ -273,7 +273,7 @@ mod tests {
                     .collect();
             }
         }
-        // Places that nobody fills, or that have no direction, are near nothing.
+        // Slots that are not filled, or have no direction, are near nothing.
         for at in (1..6_000).step_by(10) {
             vectors[at].fill(0.0);
         }

@@ -1,37 +1,38 @@
 //! Compresses half floats without loss, by a prefix code of their exponents.
-//! Sign and mantissa are noise, but the exponents of a unit vector's numbers are few: a prefix code of fixed lengths brings 16
-//! bits to 13.6, so that six vectors of 384 numbers fit a page of 4,096, not five.
+//! Sign and mantissa are noise, but the numbers of a unit vector have few exponents. A prefix code of fixed lengths
+//! reduces 16 bits to 13.6, so that six vectors of 384 numbers fit a page of 4,096 bytes instead of five.
 //!
 //! ```text
 //! eights     u8                      numbers, divided by eight
-//! low        8 bits a number         the low bits of each mantissa
-//! high       3 bits a number         sign, then the two high bits of the mantissa; eight numbers in three bytes
-//! exponents  2 to 16 bits a number   see LENGTHS; from the low end of each byte on, zeros after the last
-//! (zero)                             where the length would be even
+//! low        8 bits per number       the low bits of each mantissa
+//! high       3 bits per number       sign, then the two high bits of the mantissa; eight numbers in three bytes
+//! exponents  2 to 16 bits per number see LENGTHS; from the low end of each byte on, zeros after the last
+//! (zero)                             if the length would be even
 //! ```
 //!
-//! Packed bytes are odd in number and plain halves even, which tells them apart: what does not become shorter stays as it
-//! is, and whatever was kept before there was packing is read as ever. Numbers that do not come in eights no index takes.
+//! Packed bytes are odd in number and plain halves even, which distinguishes them. Vectors that would not become
+//! shorter are stored unpacked, and vectors stored before packing existed can be read. Indexes take only vectors whose
+//! numbers are a multiple of eight.
 
 use std::borrow::Cow;
 
 /// Exponents of half floats.
 const EXPONENTS: usize = 32;
 
-/// Bits of each exponent's code, 0 for one that follows [`ESCAPE`] in five bits. From the numbers of 4,000 `MiniLM` vectors:
-/// shares of .32, .22, .21, .12, .06 … (2.58 bits at best, 2.62 so). A part of the format.
+/// Bits of each exponent's code; 0 for one that follows [`ESCAPE`] in five bits. From the numbers of 4,000 `MiniLM`
+/// vectors: shares of .32, .22, .21, .12, .06 … (at best 2.58 bits, with these codes 2.62). A part of the format.
 const LENGTHS: [u8; EXPONENTS] =
     [7, 11, 10, 9, 8, 7, 5, 4, 3, 2, 2, 2, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
-/// Bits of the code that says that the exponent itself follows.
+/// Bits of the code after which the exponent itself follows.
 const ESCAPE: u32 = 11;
 const PLAIN: u32 = 5;
 
-/// The longest code but for what follows an escape: a table's entry for all that may come next.
+/// The longest code without what follows an escape; indexes a table of the next bits.
 const WINDOW: u32 = 11;
-/// Exponents of one entry.
+/// Exponents per table entry.
 const AT_ONCE: usize = 4;
 
-/// A code: its bits, the first one lowest, and how many they are.
+/// A code: its bits, the first one lowest, and their number.
 type Code = (u32, u32);
 
 /// Canonical codes: shorter before longer, then by exponent, the escape last.
@@ -70,7 +71,7 @@ const fn reversed(code: u32, length: u32) -> u32 {
     code.reverse_bits() >> (u32::BITS - length)
 }
 
-/// What some bits begin with: up to four exponents. None where it is the escape.
+/// The exponents at the start of some bits: up to four; none for an escape.
 #[derive(Clone, Copy)]
 struct Entry {
     exponents: [u8; AT_ONCE],
@@ -82,7 +83,7 @@ static TABLE: [Entry; 1 << WINDOW] = table();
 
 const fn table() -> [Entry; 1 << WINDOW] {
     let mut table = [Entry { exponents: [0; AT_ONCE], count: 0, bits: 0 }; 1 << WINDOW];
-    // The first exponent of each window, then the windows behind it.
+    // First the first exponent of each window, then those of the shifted windows.
     let mut exponent = 0;
     while exponent < EXPONENTS {
         let (code, length) = CODES[exponent];
@@ -103,7 +104,7 @@ const fn table() -> [Entry; 1 << WINDOW] {
     while window < 1 << WINDOW {
         let entry = &mut table[window];
         while entry.count > 0 && (entry.count as usize) < AT_ONCE {
-            // What is behind the window counts as zeros here: only what lies within it may be taken.
+            // Bits beyond the window count as zeros here: a code may be used only if it is within the window.
             let next = first[window >> entry.bits];
             if next.count == 0 || (entry.bits + next.bits) as u32 > WINDOW {
                 break;
@@ -117,9 +118,9 @@ const fn table() -> [Entry; 1 << WINDOW] {
     table
 }
 
-/// Half floats, two little-endian bytes each, as the store keeps them: packed where that is shorter.
+/// Packs half floats, two little-endian bytes each, if that is shorter.
 ///
-/// Bytes that are no half floats, being odd in number, give `None`.
+/// `None` for an odd number of bytes, which are no half floats.
 pub fn pack(half: &[u8]) -> Option<Cow<'_, [u8]>> {
     let (numbers, []) = half.as_chunks::<2>() else { return None };
     let (eights, []) = numbers.as_chunks::<8>() else { return Some(half.into()) };
@@ -152,7 +153,7 @@ pub fn pack(half: &[u8]) -> Option<Cow<'_, [u8]>> {
     Some(if packed.len() < half.len() { packed.into() } else { half.into() })
 }
 
-/// Half floats from what the store keeps; `buffer` holds them where they were packed. `None` where the bytes are damaged.
+/// Returns half floats from their stored form; `buffer` holds them if they were packed. `None` if the bytes are damaged.
 pub fn unpack<'a>(kept: &'a [u8], buffer: &'a mut Vec<u8>) -> Option<&'a [u8]> {
     if kept.len().is_multiple_of(2) {
         return Some(kept);
@@ -179,7 +180,7 @@ pub fn unpack<'a>(kept: &'a [u8], buffer: &'a mut Vec<u8>) -> Option<&'a [u8]> {
     Some(buffer)
 }
 
-/// Reads all but the last four of `to`, which may be written over. `None` where the bytes are too few or too many.
+/// Reads all but the last four of `to`, which may be overwritten. `None` if there are too few or too many bytes.
 fn read_exponents(coded: &[u8], to: &mut [u8]) -> Option<()> {
     let count = to.len() - AT_ONCE;
     let (mut done, mut bit) = (0, 0);
@@ -187,7 +188,7 @@ fn read_exponents(coded: &[u8], to: &mut [u8]) -> Option<()> {
         let rest = coded.get(bit / 8..)?;
         let bytes = match rest.first_chunk::<4>() {
             Some(bytes) => u32::from_le_bytes(*bytes),
-            // What is behind the end counts as zeros.
+            // Bits after the end count as zeros.
             None => rest.iter().rev().fold(0, |bits, byte| bits << 8 | u32::from(*byte)),
         };
         let bits = bytes >> (bit % 8);
@@ -202,7 +203,7 @@ fn read_exponents(coded: &[u8], to: &mut [u8]) -> Option<()> {
             bit += usize::from(entry.bits);
         }
     }
-    // What was read of the zeros behind the last number is not its own.
+    // Exponents read from the zeros after the last number do not count.
     let behind: u32 = to[count..done].iter().map(|exponent| CODES[usize::from(*exponent)].1).sum();
     let bytes = (bit - behind as usize).div_ceil(8);
     (coded.len() == bytes || coded.len() == bytes + 1).then_some(())
@@ -224,7 +225,7 @@ mod tests {
         numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
     }
 
-    /// A vector of unit length as models give them: numbers of a bell curve, from a generator of its own.
+    /// Returns a vector of unit length like those of models: normally distributed numbers, from its own generator.
     fn vector(seed: u64) -> Vec<u8> {
         let mut state = seed;
         let mut next = || {
@@ -241,7 +242,7 @@ mod tests {
         for seed in 0..50 {
             let half = vector(seed);
             check(&half);
-            // 4,096 less the page's head of 8, by six, less 2 for a place in it and at most 17 before the vector.
+            // 4,096 less the page's head of 8, divided by six, less 2 for a cell pointer and at most 17 before the vector.
             let packed = pack(&half).unwrap().len();
             assert!((640..=662).contains(&packed), "{packed}");
         }
@@ -262,7 +263,7 @@ mod tests {
         let all: Vec<u16> = (0..=u16::MAX).collect();
         for some in all.chunks(4_096) {
             check(&bytes(some));
-            // Among enough others that it is packed.
+            // Among enough others that packing is shorter.
             for few in some.chunks(5) {
                 let mut numbers = vec![0x2c00; 384];
                 numbers[5..5 + few.len()].copy_from_slice(few);
@@ -294,7 +295,7 @@ mod tests {
             let _ = unpack(&kept, &mut vec![0; 3]);
         }
 
-        /// Cut short or made longer, packed bytes are refused.
+        /// Truncated or extended packed bytes are refused.
         #[test]
         fn another_length_is_refused(seed: u64, cut in 2..600usize) {
             let mut buffer = Vec::new();

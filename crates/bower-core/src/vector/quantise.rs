@@ -5,7 +5,7 @@ use bower_kernels::Isa;
 use bower_kernels::scan::rotate::Rotation;
 use bower_kernels::scan::{bits, bytes};
 
-/// [`bower_kernels::scan::quantise::quantise`] by the best instructions here.
+/// Calls [`bower_kernels::scan::quantise::quantise`] with the best available instructions.
 pub fn quantise(vector: &[f32], out: &mut [u8]) -> f32 {
     bower_kernels::scan::quantise::quantise(Isa::best(), vector, out)
 }
@@ -13,14 +13,14 @@ pub fn quantise(vector: &[f32], out: &mut [u8]) -> f32 {
 /// A vector as int8.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Quantised {
-    /// As [`quantise`] writes them, padded with 128 to the stride of its dimension.
+    /// The output of [`quantise`], padded with 128 to the stride of its dimension.
     pub bytes: Vec<u8>,
-    /// Makes a byte a coordinate of the unit vector again.
+    /// The scale from a byte to a coordinate of the unit vector.
     pub scale: f32,
 }
 
 impl Quantised {
-    /// Quantises a vector; it loses its length.
+    /// Quantises a vector; its length is lost.
     pub fn new(vector: &[f32]) -> Self {
         let mut bytes = vec![0; bytes::stride(vector.len())];
         let scale = quantise(vector, &mut bytes);
@@ -28,7 +28,7 @@ impl Quantised {
     }
 }
 
-/// Vectors as int8, one behind the other. A place that nobody filled is near nothing.
+/// Consecutive int8 vectors. A slot that is not filled is near nothing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ByteRows {
     pub(super) stride: usize,
@@ -43,18 +43,18 @@ impl ByteRows {
         Self { stride, bytes: vec![128; count * stride], scales: vec![0.0; count] }
     }
 
-    /// How many there is room for.
+    /// Returns the number of slots.
     pub fn len(&self) -> usize {
         self.scales.len()
     }
 
-    /// Whether there is room for none.
+    /// Whether there are no slots.
     #[cfg(feature = "parts")]
     pub fn is_empty(&self) -> bool {
         self.scales.is_empty()
     }
 
-    /// Fills a place; false where the vector is of another dimension.
+    /// Fills a slot; false if the vector has another dimension.
     pub fn put(&mut self, at: usize, bytes: &[u8], scale: f32) -> bool {
         if bytes.len() == self.stride {
             self.bytes[at * self.stride..][..self.stride].copy_from_slice(bytes);
@@ -63,18 +63,18 @@ impl ByteRows {
         bytes.len() == self.stride
     }
 
-    /// One of them, with its scale.
+    /// Returns the vector in a slot, with its scale.
     pub(super) fn row(&self, at: usize) -> (&[u8], f32) {
         (&self.bytes[at * self.stride..][..self.stride], self.scales[at])
     }
 
-    /// The same as a query.
+    /// Returns the vector in a slot as a query.
     pub(super) fn query(&self, at: usize) -> ByteQuery {
         let (bytes, scale) = self.row(at);
         ByteQuery::of(bytes, scale)
     }
 
-    /// Gives the cosine of one with each that follows it. `dots` is room for a number each.
+    /// Passes on the cosine of one vector with each that follows it. `dots` is a buffer with a number for each.
     pub(super) fn each_after(
         &self,
         isa: Isa,
@@ -91,7 +91,7 @@ impl ByteRows {
     }
 }
 
-/// The coordinates of a quantised vector.
+/// Writes the coordinates of a quantised vector.
 pub fn restore(bytes: &[u8], scale: f32, out: &mut [f32]) {
     for (value, byte) in out.iter_mut().zip(bytes) {
         *value = (f32::from(*byte) - 128.0) * scale;
@@ -102,34 +102,34 @@ pub fn restore(bytes: &[u8], scale: f32, out: &mut [f32]) {
 pub struct ByteQuery {
     /// Signed values, padded with 0.
     pub values: Vec<i8>,
-    /// Makes a value a coordinate of the unit vector again.
+    /// The scale from a value to a coordinate of the unit vector.
     pub scale: f32,
 }
 
 impl ByteQuery {
-    /// Quantises a query as rows are quantised.
+    /// Quantises a query in the same way as rows.
     pub fn new(query: &[f32]) -> Self {
         let vector = Quantised::new(query);
         Self::of(&vector.bytes, vector.scale)
     }
 
-    /// A row as [`quantise`] writes it.
+    /// Converts a row written by [`quantise`].
     fn of(bytes: &[u8], scale: f32) -> Self {
         Self { values: bytes.iter().map(|byte| (byte ^ 128).cast_signed()).collect(), scale }
     }
 }
 
-/// A query for the 1-bit scan of one segment: the rotated unit query against the segment's rotated centre m.
+/// Creates a query for the 1-bit scan of one segment: the rotated unit query relative to the segment's rotated centre m.
 ///
-/// With o a vector, q the query and c what the code was made around, `o·q = (o-c)·(q-m) + (o-c)·m + c·q`: only the first
-/// term is estimated. The second is a factor of the code. The third, `shared`, is one number a query where c is m; where c
-/// is a cluster's centre it is one a cluster, and whoever scans adds it.
+/// With o a vector, q the query and c the centre of the code, `o·q = (o-c)·(q-m) + (o-c)·m + c·q`. Only the first term
+/// is estimated. The second is a factor of the code. The third, `shared`, is one number per query if c is m. If c is a
+/// cluster's centre it is one per cluster, and the scan adds it.
 pub fn bit_query(rotated: &[f32], centre: &[f32], shared: f32) -> bits::BitQuery {
     let residual: Vec<f32> = rotated.iter().zip(centre).map(|(value, centre)| value - centre).collect();
     bits::BitQuery::new(&residual, shared)
 }
 
-/// The dot product of a query and a centre, both rotated or both not.
+/// Returns the dot product of a query and a centre, both rotated or both not.
 pub fn shared(query: &[f32], centre: &[f32]) -> f32 {
     query.iter().zip(centre).map(|(value, centre)| f64::from(*value) * f64::from(*centre)).sum::<f64>() as f32
 }
@@ -138,22 +138,22 @@ pub fn shared(query: &[f32], centre: &[f32]) -> f32 {
 pub struct Coder<'a> {
     rotation: &'a Rotation,
     isa: Isa,
-    /// The segment's centre, rotated: what is taken from queries.
+    /// The segment's rotated centre, which is subtracted from queries.
     centre: &'a [f32],
     residual: Vec<f32>,
 }
 
 impl<'a> Coder<'a> {
-    /// A coder for a segment with this rotated centre.
+    /// Returns a coder for a segment with this rotated centre.
     pub fn new(rotation: &'a Rotation, isa: Isa, centre: &'a [f32]) -> Self {
         Self { rotation, isa, centre, residual: vec![0.0; centre.len()] }
     }
 
-    /// Writes one quantised vector's code into a block: what is left when `around` (rotated; the segment's centre, or that
-    /// of the vector's cluster) is taken from it.
+    /// Writes one quantised vector's code into a block. The code is of the residual after subtracting `around`
+    /// (rotated; the segment's centre, or that of the vector's cluster).
     ///
-    /// With r the rotated residual and s its signs, RaBitQ's estimate of `r·q` is `|r|²/Σ|r| · (s·q)` (their
-    /// `|r| <s,q> / <s,r/|r|>`, section 3.2, without the common √d).
+    /// With r the rotated residual and s its signs, RaBitQ's estimate of `r·q` is `|r|²/Σ|r| · (s·q)` (their `|r| <s,q>
+    /// / <s,r/|r|>`, section 3.2, without the common √d).
     pub fn write(&mut self, bytes: &[u8], scale: f32, around: &[f32], block: &mut [u8], place: usize) {
         restore(bytes, scale, &mut self.residual);
         self.rotation.apply(self.isa, &mut self.residual);

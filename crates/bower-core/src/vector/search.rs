@@ -1,5 +1,5 @@
 //! Searches the vector index: 1-bit candidates, int8 scores, then exact cosines of stored vectors for the best.
-//! Every stage is a total order: score, then row.
+//! Every stage has a total order: score, then row.
 
 use std::sync::atomic::Ordering;
 
@@ -15,40 +15,41 @@ use super::{DeltaScores, VectorIndex};
 use crate::error::{Error, Result};
 use crate::item::{Allowed, RowId, RowSet, Scored};
 
-/// Candidates of the 1-bit scan: at least 400, five for each result wanted. Measured on MiniLM vectors: recall@10
-/// .997-1.0 with 400; recall@200 .985-.996 with 1,000 (.90-.98 with 400).
+/// Candidates of the 1-bit scan: at least 400, and five for each result. Measured on MiniLM vectors: recall@10 .997-1.0
+/// with 400; recall@200 .985-.996 with 1,000 (.90-.98 with 400).
 const CANDIDATES: usize = 400;
 const CANDIDATES_PER_RESULT: usize = 5;
 
-/// A filter that keeps at most one in this many vectors is walked row by row with int8; above, the codes are scanned.
+/// A filter that keeps at most one in this many vectors is scored row by row with int8; otherwise the codes are scanned.
 const NARROW: usize = 20;
 
-/// Of a segment with clusters the nearest are scanned until this share of its rows was seen, and at least so many. Measured
-/// on MiniLM vectors, 400 questions, a million rows in segments of 680,000 and 318,000: recall@10 .979 with .15, .987 with
-/// .25, .993 with .4, .997 with all; one segment of a million has .993 with .15, but compaction makes one only by chance.
+/// In a segment with clusters, the nearest are scanned until this share of its rows was read, and at least a minimum.
+/// Measured on MiniLM vectors, 400 questions, a million rows in segments of 680,000 and 318,000: recall@10 .979 with
+/// .15, .987 with .25, .993 with .4, .997 with all. One segment of a million has .993 with .15, but compaction makes
+/// one only by chance.
 const VISITED: f64 = 0.4;
 const VISITED_ROWS: f64 = 75_000.0;
 
-/// Under a filter, how many times this share of the rows that it keeps: the best of fewer rows lie farther from the query.
+/// Factor on this share under a filter, of the rows that it keeps: the best of fewer rows are farther from the query.
 const FILTERED: f64 = 2.0;
 
-/// Blocks scanned between two looks at the threshold.
+/// Blocks scanned between two reads of the threshold.
 const BLOCKS: usize = 16;
 
-/// Of how many runs of how many blocks a sample is made that says where the threshold may begin: neighbours are alike, so
-/// many short runs say more than a few long ones.
+/// Number and length (in blocks) of the runs of the sample that sets the first threshold. Neighbours are similar, so
+/// many short runs represent more than a few long ones.
 const SAMPLED_RUNS: usize = 16;
 const SAMPLED_BLOCKS: usize = 4;
 const SAMPLED: usize = SAMPLED_RUNS * SAMPLED_BLOCKS * BLOCK;
 
-/// The sample's threshold lets about so many times as many codes pass as are wanted. With 2.5, too few did for 45 of 1,000
-/// questions on 100,000 real passages, which were searched again.
+/// The sample's threshold lets about this many times as many codes pass as are needed. With 2.5, too few passed for 45
+/// of 1,000 questions on 100,000 real passages, which were searched again.
 const AMPLY: f64 = 3.0;
 
-/// Rows scored between two looks at the threshold.
+/// Rows scored between two reads of the threshold.
 const ROWS: usize = 256;
 
-/// The first stage of one search: which vectors of the coded segments are looked at again.
+/// The first stage of a search: selects the vectors of coded segments that are rescored.
 struct Scan<'a> {
     format: &'a VectorRows,
     /// The unit query, rotated.
@@ -60,10 +61,12 @@ struct Scan<'a> {
 }
 
 impl Scan<'_> {
-    /// A score that more than `limit` of the codes of all `rows` are likely above, by a sample of one segment. Without it
-    /// the first thousands of codes all pass, and keeping the best of them takes a quarter of the time of a search.
+    /// Estimates a score that more than `limit` of the codes of all `rows` are likely above, by a sample of one
+    /// segment. Without it the first thousands of codes all pass, and keeping the best of them takes a quarter of a
+    /// search's time.
     ///
-    /// `None` where a sample is not worth its time, or says nothing: few rows, codes in clusters, which are scanned best first.
+    /// `None` if a sample is not worthwhile or not representative: few rows, or codes in clusters, which are scanned
+    /// best first.
     fn guess(&mut self, segment: &VectorSegment, limit: usize, rows: usize) -> Option<f32> {
         let runs = segment.rows() / (SAMPLED_BLOCKS * BLOCK);
         if segment.is_clustered() || runs < 4 * SAMPLED_RUNS || rows < 8 * limit {
@@ -79,7 +82,7 @@ impl Scan<'_> {
             let first = (run * SAMPLED_BLOCKS * BLOCK) as u32;
             let blocks = &blocks[run * len..][..len];
             bits::scan(self.format.isa, blocks, &query, f32::NEG_INFINITY, first, &mut self.passed);
-            // Without a filter nearly all are allowed, and asking of each takes longer than scoring it.
+            // Without a filter nearly all rows are allowed, and checking each takes longer than scoring it.
             let counts = |found: &&Estimate| keep.is_none() || self.is_allowed(segment, found.position);
             scores.extend(self.passed.iter().filter(counts).map(|found| found.score));
         }
@@ -90,7 +93,7 @@ impl Scan<'_> {
         Some(*score)
     }
 
-    /// All codes of a segment.
+    /// Scans all codes of a segment.
     fn whole(&mut self, number: u32, segment: &VectorSegment) {
         let (centre, blocks) = segment.codes(self.format);
         let query = bit_query(self.rotated, centre, shared(self.rotated, centre));
@@ -105,7 +108,7 @@ impl Scan<'_> {
         }
     }
 
-    /// The codes of a segment's clusters, nearest first, until a [`VISITED`] share of its allowed rows was seen.
+    /// Scans the codes of a segment's clusters, nearest first, until a [`VISITED`] share of its allowed rows was read.
     fn visit(&mut self, number: u32, segment: &VectorSegment, cold: bool) {
         let (centre, clusters, blocks) = segment.clusters(self.format);
         let query = bit_query(self.rotated, centre, 0.0);
@@ -125,7 +128,7 @@ impl Scan<'_> {
             if places.is_empty() {
                 continue;
             }
-            // The first and last block may hold codes of the clusters beside it, around other centres.
+            // The first and last block may contain codes of adjacent clusters, which have other centres.
             let (first, end) = (places.start / BLOCK, places.end.div_ceil(BLOCK));
             if cold {
                 segment.warm_more(&blocks[first * len..end * len]);
@@ -156,8 +159,8 @@ impl Scan<'_> {
         }
     }
 
-    /// Takes a vector whose estimate passed. The filter is asked last: few vectors pass the threshold. Places after the
-    /// last row never do unless the file is damaged, and then they have no row.
+    /// Adds a vector whose estimate passed. The filter is checked last, because few vectors pass the threshold.
+    /// Positions after the last row pass only if the file is damaged, and then they have no row.
     #[inline]
     fn take(&mut self, segment: u32, rows: &VectorSegment, position: u32, score: f32) {
         if score > self.candidates.threshold && self.is_allowed(rows, position) {
@@ -174,13 +177,13 @@ impl Scan<'_> {
 }
 
 impl VectorIndex {
-    /// The `k` vectors with the largest cosine to `query` among the allowed, best first; equal scores by row.
+    /// Returns the `k` vectors with the largest cosine to `query` among the allowed, best first; equal scores by row.
     ///
-    /// `exact` is asked once for the stored vectors of the best 14 and more, in ascending order of rows, and answers in that
-    /// order. `None` is a row that is gone; it is left out. Further results keep their int8 score, which differs from the
-    /// cosine by some .002. A query without direction (all zero) is similar to nothing: no results.
+    /// `exact` is called once for the stored vectors of the best 14 and more, in ascending order of rows, and returns
+    /// them in that order. `None` is a missing row; it is left out. Further results keep their int8 score, which
+    /// differs from the cosine by about .002. A query without direction (all zero) has no results.
     ///
-    /// Fails with [`Error::Invalid`] when the query has another dimension or is not finite, or as `exact` does.
+    /// Fails with [`Error::Invalid`] if the query has another dimension or is not finite, and with the errors of `exact`.
     #[cfg(feature = "parts")]
     pub fn search(
         &self,
@@ -192,9 +195,9 @@ impl VectorIndex {
         Ok(self.search_with_delta(query, k, allowed, &DeltaScores::new(), exact)?.0)
     }
 
-    /// [`VectorIndex::search`] among the index's rows and those of a delta, whose scores stand for what the index may hold of the
-    /// same rows. Also [`VectorIndex::background`] of the index's rows where that costs nothing: a narrow filter's rows are all
-    /// scored anyway, and all rows are where no segment has codes.
+    /// Runs [`VectorIndex::search`] over the index's rows and those of a delta, whose scores replace those of the same
+    /// rows in the index. Also returns the [`VectorIndex::background`] of the index's rows if that costs nothing: a
+    /// narrow filter's rows are all scored anyway, and so are all rows if no segment has codes.
     pub fn search_with_delta(
         &self,
         query: &[f32],
@@ -218,7 +221,7 @@ impl VectorIndex {
         let k = k.min(rows + delta.len());
         let cold = !self.format.warmed.swap(true, Ordering::Relaxed);
         let rescored = RESCORED + rows / ROWS_PER_RESCORED;
-        // A row may stand in the index and in the delta: room for both, until the older one is left out.
+        // A row may be in the index and in the delta, so there is space for both until the older one is removed.
         let mut best = Best::new(k.max(rescored) + delta.len().min(k), rows + delta.len());
         let background = match allowed.keep {
             Some(keep) if keep.len() <= rows / NARROW => {
@@ -241,7 +244,7 @@ impl VectorIndex {
         Ok((rescore(query, k, kept, rescored, exact, fail)?, background))
     }
 
-    /// The rows that a narrow filter keeps, by int8, and their background.
+    /// Scores the rows that a narrow filter keeps by int8, and returns their background.
     fn score_kept(
         &self,
         query: &ByteQuery,
@@ -275,7 +278,7 @@ impl VectorIndex {
         Background::of_sample(sample, step)
     }
 
-    /// The candidates of every segment's 1-bit codes, by int8.
+    /// Scores the candidates of every segment's 1-bit codes by int8.
     fn score_candidates(
         &self,
         query: &[f32],
@@ -334,7 +337,7 @@ impl VectorIndex {
         }
     }
 
-    /// Every row of the segments without codes, by int8; and their background where nothing is filtered.
+    /// Scores every row of the segments without codes by int8, and returns their background if nothing is filtered.
     pub(super) fn score_small(&self, query: &ByteQuery, allowed: Allowed<'_>, best: &mut Best) -> Background {
         let mut dots = [0; ROWS];
         let (mut count, mut sum, mut squares) = (0, 0.0, 0.0);
@@ -351,7 +354,7 @@ impl VectorIndex {
                 for (at, dot) in dots.iter().enumerate() {
                     let position = chunk * ROWS + at;
                     let score = *dot as f32 * scales[position] * query.scale;
-                    // Few pass the threshold, so a filter is asked last.
+                    // Few rows pass the threshold, so the filter is checked last.
                     if allowed.keep.is_some() && score <= best.threshold || !is_in(position) {
                         continue;
                     }
@@ -372,7 +375,7 @@ impl VectorIndex {
         Background::of_sums(count, sum, squares)
     }
 
-    /// Some rows of one segment, by int8; their scores, in the order of the positions.
+    /// Scores some rows of one segment by int8; returns the scores in the order of the positions.
     fn score_at(&self, query: &ByteQuery, number: usize, positions: &[u32], best: &mut Best) -> Vec<f32> {
         let segment = &self.segments[number];
         let scores = self.score_positions(segment, query, positions);
@@ -392,7 +395,7 @@ mod tests {
     use crate::vector::segment::CLUSTERED;
     use crate::vector::testing::{Compactor, Vectors};
 
-    /// Exact search, the slow twin.
+    /// Exact search, the slow reference.
     fn nearest(data: &Vectors, rows: u32, query: &[f32], k: usize, allowed: Allowed<'_>) -> Vec<Scored> {
         let query = ExactQuery::new(query);
         let rows = (0..rows).map(RowId).filter(|row| allowed.contains(*row));
@@ -408,13 +411,13 @@ mod tests {
         hits as f64 / truth.len().max(1) as f64
     }
 
-    /// A stored vector moved by a little of another.
+    /// Returns stored vectors, each moved slightly towards another.
     fn queries(data: &Vectors, rows: u32, count: u32) -> Vec<Vec<f32>> {
         let near = |at: u32| data.get(at * 7_919 % rows).iter().zip(data.get(at * 104_729 % rows));
         (1..=count).map(|at| near(at).map(|(one, other)| one + 0.3 * other).collect()).collect()
     }
 
-    /// Two coded segments and a small one, with dead rows: mean recall and soundness for one filter.
+    /// Checks mean recall and soundness for one filter, on two coded segments and a small one, with dead rows.
     fn check(index: &VectorIndex, data: &Vectors, rows: u32, allowed: Allowed<'_>, k: usize, least: f64) {
         let queries = queries(data, rows, 20);
         let mut sum = 0.0;
@@ -494,7 +497,7 @@ mod tests {
         assert_eq!((index.tier(), index.segments()), (Tier::Clustered, 1));
         let steps = folder.open().unwrap();
         assert_eq!(steps.manifest.segments[0].sha256, index.manifest.segments[0].sha256);
-        // 64 bits a code say less than 384 do: a scan of all of them has .98 here.
+        // 64 bits per code are less exact than 384: a scan of all of them has .98 here.
         let none = RowSet::new();
         let drop: RowSet = (0..rows).step_by(97).map(RowId).collect();
         check(&index, &data, rows, Allowed { keep: None, drop: &drop }, 10, 0.97);
@@ -503,7 +506,7 @@ mod tests {
             let keep: RowSet = (0..rows).step_by(every).map(RowId).collect();
             check(&index, &data, rows, Allowed { keep: Some(&keep), drop: &drop }, 10, 0.97);
         }
-        // A filter that keeps nothing near the query finds the best of what is far.
+        // A filter that keeps nothing near the query returns the best of the distant rows.
         let query = data.get(5);
         let near: RowSet = data.search(&index, query, 60_000).iter().map(|hit| hit.row).collect();
         let far: RowSet = (0..rows).map(RowId).filter(|row| !near.contains(*row)).collect();
@@ -536,7 +539,7 @@ mod tests {
         assert_eq!(index.search(&[0.0; 64], 5, all, &mut fetch).unwrap(), []);
         assert_eq!(index.search(data.get(1), 0, all, &mut fetch).unwrap(), []);
         assert_eq!(index.search(data.get(1), usize::MAX, all, &mut fetch).unwrap().len(), 100);
-        // A row whose vector is gone is left out; an answer of the wrong shape is an error, not a guess.
+        // A row whose vector is missing is left out. A result of the wrong shape is an error.
         let mut gone = |rows: &[RowId]| -> Result<Vec<Option<Vec<u8>>>> { Ok(vec![None; rows.len()]) };
         assert_eq!(index.search(data.get(1), 5, all, &mut gone).unwrap(), []);
         assert!(index.search(data.get(1), 5, all, &mut |_| Ok(Vec::new())).is_err());
@@ -559,7 +562,7 @@ mod tests {
         assert_eq!(found.iter().map(|hit| hit.row.0).collect::<Vec<_>>(), [0, 1, 2, 3, 4]);
     }
 
-    /// The rows of the sample are the only ones near the question: its threshold lets far fewer pass than are wanted.
+    /// Only the rows of the sample are near the question, so its threshold lets far fewer pass than are needed.
     #[test]
     fn a_sample_that_misleads_takes_nothing_away() {
         let (rows, dimension) = (70_000, 64);

@@ -1,5 +1,5 @@
 //! The segment layout of vectors.
-//! Codes depend on int8 values alone, so a merged segment is one made at once.
+//! Codes depend on int8 values alone, so a merged segment equals one written at once.
 //!
 //! ```text
 //! int8     rows x stride       values + 128, padded to 64
@@ -28,40 +28,40 @@ use crate::error::{Error, Result};
 use crate::generation::{self, SectionOffsets, SegmentFile, SegmentFormat, SegmentWriter};
 use crate::item::RowId;
 
-/// Dimensions that an index takes: multiples of 8 in this range. The upper end keeps the sums of the 1-bit scan in 16 bits.
+/// Dimensions that an index accepts: multiples of 8 in this range. The upper end keeps the sums of the 1-bit scan in 16 bits.
 pub const DIMENSIONS: std::ops::RangeInclusive<usize> = 64..=bower_kernels::scan::bits::MAX_DIMENSION;
 
-/// The seed of every rotation. A part of the format: another seed needs another format number.
+/// The seed of every rotation. A part of the format: another seed needs another format version.
 const ROTATION_SEED: u64 = 0x0b0e_4b14_d000_0001;
 
-/// The number of the format: manifest, segments, rotation and quantisation. Any change of either needs a new one.
+/// The version of the format: manifest, segments, rotation and quantisation. Any change of these needs a new one.
 const FORMAT: u32 = 2;
 
-/// Segments of this many rows and more carry 1-bit codes. Below it an int8 scan takes .1 ms or less. A part of the format.
+/// Segments of at least this many rows have 1-bit codes. Below it an int8 scan takes .1 ms or less. A part of the format.
 const CODED: u32 = 10_000;
 
-/// Segments of this many rows and more keep their codes in the order of clusters. A part of the format.
+/// Segments of at least this many rows store their codes in the order of clusters. A part of the format.
 pub const CLUSTERED: u32 = 200_000;
 
-/// Vectors of one dimension: a row is its int8 values and the scale that makes them coordinates.
+/// Vectors of one dimension. A row is its int8 values and their scale to coordinates.
 #[derive(Debug)]
 pub struct VectorRows {
     dimension: usize,
     pub(super) rotation: Rotation,
     pub(super) isa: Isa,
-    /// Whether the operating system was told what the first search will need.
+    /// Whether the pages for the first search were prefetched.
     pub(super) warmed: AtomicBool,
 }
 
 impl VectorRows {
-    /// Fails with [`Error::Invalid`] for a dimension outside [`DIMENSIONS`].
+    /// Creates the format; fails with [`Error::Invalid`] for a dimension outside [`DIMENSIONS`].
     pub fn new(dimension: usize) -> Result<Self> {
         check_dimension(dimension)?;
         let rotation = Rotation::new(dimension, ROTATION_SEED);
         Ok(Self { dimension, rotation, isa: Isa::best(), warmed: AtomicBool::new(false) })
     }
 
-    /// Length of the centre's section.
+    /// Returns the length of the centre's section in bytes.
     fn centre(&self) -> usize {
         (self.dimension * size_of::<f32>()).next_multiple_of(64)
     }
@@ -121,7 +121,7 @@ impl SegmentFormat for VectorRows {
         draft.push(row, scale, bytes)
     }
 
-    /// The centre and the codes around it, of a segment that has them.
+    /// Writes the centre and the codes around it, if the segment is large enough.
     fn finish(&self, draft: &mut SegmentWriter<'_, Self>) -> Result<()> {
         let (scales, file) = (&draft.numbers, &mut draft.file);
         if scales.len() < CODED as usize {
@@ -151,7 +151,7 @@ impl SegmentFormat for VectorRows {
 }
 
 impl VectorRows {
-    /// The mean of the vectors in an unfinished file.
+    /// Returns the mean of the vectors in an unfinished file.
     fn mean(&self, scales: &[f32], file: &mut SegmentFile<'_>) -> Result<Vec<f32>> {
         let mut rows = self.read_back(file)?;
         let mut total = vec![0f64; self.dimension];
@@ -167,7 +167,7 @@ impl VectorRows {
         Ok(total.iter().map(|total| (total / scales.len() as f64) as f32).collect())
     }
 
-    /// Adds the codes of the vectors in an unfinished file to it.
+    /// Appends the codes of the vectors in an unfinished file to it.
     fn put_blocks(&self, scales: &[f32], file: &mut SegmentFile<'_>, centre: &[f32]) -> Result<()> {
         let mut rows = self.read_back(file)?;
         let mut coder = Coder::new(&self.rotation, self.isa, centre);
@@ -182,7 +182,7 @@ impl VectorRows {
         Ok(())
     }
 
-    /// The clusters of the vectors in an unfinished file.
+    /// Returns the clusters of the vectors in an unfinished file.
     fn gather(&self, scales: &[f32], file: &mut SegmentFile<'_>) -> Result<Clustering> {
         let stride = bytes::stride(self.dimension);
         let rows = file.map()?;
@@ -199,7 +199,7 @@ impl VectorRows {
         Ok(gathering.finish())
     }
 
-    /// Adds the codes of the vectors in an unfinished file to it, cluster by cluster, each around its cluster's centre.
+    /// Appends the codes of the vectors in an unfinished file to it, cluster by cluster, each around its cluster's centre.
     fn put_clustered_blocks(
         &self,
         scales: &[f32],
@@ -237,7 +237,7 @@ impl VectorRows {
     }
 }
 
-/// Checks a dimension at the edge of this format.
+/// Checks a dimension against the bounds of this format.
 fn check_dimension(dimension: usize) -> Result<()> {
     if DIMENSIONS.contains(&dimension) && dimension.is_multiple_of(8) {
         Ok(())
@@ -249,7 +249,7 @@ fn check_dimension(dimension: usize) -> Result<()> {
     }
 }
 
-/// The int8 rows of an unfinished file from its start, read up to a block at a time.
+/// The int8 rows of an unfinished file from its start, read at most a block at a time.
 struct ReadBack {
     reader: File,
     path: PathBuf,
@@ -274,12 +274,12 @@ impl VectorSegment {
         self.rows() >= CODED as usize
     }
 
-    /// One scale a row.
+    /// Returns one scale per row.
     pub fn scales(&self) -> &[f32] {
         self.numbers()
     }
 
-    /// The rotated mean and the blocks of codes; only where there are codes.
+    /// Returns the rotated mean and the blocks of codes; only if there are codes.
     pub fn codes(&self, format: &VectorRows) -> (&[f32], &[u8]) {
         self.check_more(self.more());
         let (centre, rest) = self.centre(format);
@@ -287,13 +287,13 @@ impl VectorSegment {
         (centre, rest)
     }
 
-    /// Whether the codes stand in the order of clusters.
+    /// Whether the codes are in the order of clusters.
     pub fn is_clustered(&self) -> bool {
         self.rows() >= CLUSTERED as usize
     }
 
-    /// The rotated mean, the clusters and the blocks of codes in their order; only where there are clusters. What is read of the
-    /// order and the blocks is to be compared first, by `check_more`.
+    /// Returns the rotated mean, the clusters and the blocks of codes in their order; only if there are clusters. Parts
+    /// of the order and the blocks must be verified by `check_more` before they are read.
     pub fn clusters(&self, format: &VectorRows) -> (&[f32], Clusters<'_>, &[u8]) {
         let (centre, rest) = self.centre(format);
         let (clusters, blocks) = Clusters::view(rest, self.rows(), format.dimension);
@@ -303,7 +303,7 @@ impl VectorSegment {
         (centre, clusters, blocks)
     }
 
-    /// The int8 rows of the segment, of which those at some positions are going to be read.
+    /// Returns the int8 rows of the segment, and verifies those at some positions, which will be read.
     pub fn rows_at(&self, positions: &[u32]) -> &[u8] {
         let stride = self.bytes_len() / self.rows();
         for position in positions {

@@ -1,5 +1,5 @@
 //! Fixtures for vector tests: seeded vectors that look like embeddings, and rows for the shared tests.
-//! Shared tests are those that all segment indexes must pass. For tests only.
+//! All segment indexes must pass the shared tests. For tests only.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::generation::testing::{self, Sample, small_files, test_format};
 use crate::item::{Allowed, RowId, RowSet, Scored};
 
-/// Vectors with clusters, fewer real directions than numbers, and a common mean, as sentence embeddings have.
+/// Vectors with clusters, fewer effective dimensions than numbers, and a common mean, like sentence embeddings.
 pub struct Vectors {
     pub dimension: usize,
     pub values: Vec<f32>,
@@ -25,7 +25,7 @@ impl Dice {
         mixed ^ (mixed >> 29)
     }
 
-    /// About normal: the sum of four uniforms.
+    /// Returns an approximately normal number: the sum of four uniform ones.
     fn normal(&mut self) -> f32 {
         let word = self.next();
         let sum: u64 = (0..4).map(|at| word >> (16 * at) & 0xffff).sum();
@@ -34,7 +34,7 @@ impl Dice {
 }
 
 impl Vectors {
-    /// `count` vectors around `count`/50 centres in a space of a third of the dimensions, plus a little noise in all.
+    /// Returns `count` vectors around `count`/50 centres in a space of a third of the dimensions, plus a little noise in all.
     pub fn clustered(dimension: usize, count: usize, seed: u64) -> Self {
         let mut dice = Dice(seed);
         let rank = dimension / 3;
@@ -64,12 +64,12 @@ impl Vectors {
         &self.values[row as usize * self.dimension..][..self.dimension]
     }
 
-    /// The rows of a range as a compaction takes them.
+    /// Returns the rows of a range in the form that a compaction expects.
     pub fn rows(&self, rows: Range<u32>) -> impl Iterator<Item = Result<(RowId, Vec<f32>)>> {
         rows.map(|row| Ok((RowId(row), self.get(row).to_vec())))
     }
 
-    /// The rows as a search asks for them.
+    /// Returns the stored vectors of rows, for a search.
     #[allow(clippy::unnecessary_wraps)] // the shape of the callback
     pub fn fetch(&self, rows: &[RowId]) -> Result<Vec<Option<Vec<u8>>>> {
         Ok(rows.iter().map(|row| Some(halves(self.get(row.0)))).collect())
@@ -85,7 +85,7 @@ impl Vectors {
 /// A folder to compact vectors into.
 pub type Compactor = testing::Compactor<VectorRows>;
 
-/// Opens and asks an index whose files are damaged as some bytes say.
+/// Opens and uses an index whose files are damaged by `data`.
 pub fn damaged(data: &[u8]) {
     static FILES: LazyLock<Vec<(String, Vec<u8>)>> = LazyLock::new(small_files::<VectorRows>);
     crate::generation::testing::damaged::<VectorRows>(&FILES, data);
@@ -122,7 +122,7 @@ impl Sample for VectorRows {
     }
 }
 
-/// Written by `tools/golden_vectors.py`, which knows the format from its description alone. Never written again.
+/// Written by `tools/golden_vectors.py`, an implementation from the format's description alone. Never written again.
 const GOLDEN: [(&str, &[u8]); 3] = [
     ("manifest", include_bytes!("../../tests/golden/vectors-2/manifest")),
     ("0000000000000005.segment", include_bytes!("../../tests/golden/vectors-2/0000000000000005.segment")),
@@ -149,7 +149,7 @@ fn format_2_is_read_for_ever() {
     assert!((last + 0.5f32.sqrt()).abs() < 1e-6, "{last}");
 }
 
-/// Its codes had no clusters; whoever opens it makes a new one of the store's vectors.
+/// Codes of format 1 had no clusters; the caller makes a new index from the store's vectors.
 #[test]
 fn format_1_is_refused_by_its_number() {
     let manifest = include_bytes!("../../tests/golden/vectors-1/manifest");

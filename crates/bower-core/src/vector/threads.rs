@@ -1,10 +1,10 @@
-//! Shares pieces of work among threads and gives their results in order.
-//! The results never depend on how many threads there are.
+//! Distributes pieces of work among threads and returns their results in order.
+//! The results never depend on the number of threads.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Does so many pieces of work on at most so many threads, and gives what came of each, in order. Each thread takes the next
-/// piece that nobody has.
+/// Does `count` pieces of work on at most `threads` threads, and returns the results in order. Each thread takes the
+/// next free piece.
 pub fn in_order<T: Send>(threads: usize, count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
     let threads = threads.min(count);
     if threads <= 1 {

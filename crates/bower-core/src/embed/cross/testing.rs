@@ -9,17 +9,17 @@ use serde_json::{Value, json};
 
 use crate::embed::bert::EncoderShape;
 
-/// Small, with the smallest heads.
+/// A small shape, with the smallest heads.
 pub(crate) const SMALL: EncoderShape =
     EncoderShape { hidden: 64, inner: 128, layers: 2, heads: 4, positions: 512, epsilon: 1e-12 };
 
-/// Words of the vocabulary behind its control pieces.
+/// Words of the vocabulary after its control pieces.
 pub(crate) const WORDS: [&str; 24] = [
     "river", "stone", "market", "window", "paper", "garden", "signal", "memory", "bridge", "winter",
     "engine", "letter", "who", "built", "the", "where", "is", "old", "cold", "under", "a", "##s", "?", ".",
 ];
 
-/// Numbers that need no crate (splitmix64).
+/// A random generator that needs no crate (splitmix64).
 pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
@@ -30,24 +30,24 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// 0..1.
+    /// Returns a number in 0..1.
     pub(crate) fn share(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// Near enough to a standard normal: the sum of twelve.
+    /// Returns an approximately standard normal number: the sum of twelve uniform ones.
     fn normal(&mut self) -> f64 {
         (0..12).map(|_| self.share()).sum::<f64>() - 6.0
     }
 
-    /// So many words of the vocabulary.
+    /// Returns that many words of the vocabulary.
     pub(crate) fn words(&mut self, count: usize) -> String {
         let mut word = || WORDS[self.next() as usize % WORDS.len()].trim_start_matches('#');
         (0..count).map(|_| word()).collect::<Vec<_>>().join(" ")
     }
 }
 
-/// The model's numbers by the names under which they are published.
+/// The model's tensors by their published names.
 pub(crate) struct Published {
     pub(crate) shape: EncoderShape,
     pub(crate) tensors: BTreeMap<String, (Vec<usize>, Vec<f32>)>,
@@ -66,7 +66,8 @@ impl Published {
         model.norm(&mut random, "bert.embeddings.LayerNorm");
         for layer in 0..shape.layers {
             let name = |part: &str| format!("bert.encoder.layer.{layer}.{part}");
-            // Attention says much, so that the texts matter; the rest little, so that small differences stay small.
+            // Attention's weights are large, so that the texts matter; the rest are small, so that small differences
+            // stay small.
             for (part, size) in [("query", 1.4), ("key", 1.4), ("value", 1.5)] {
                 model.product(&mut random, &name(&format!("attention.self.{part}")), [hidden, hidden], size);
             }
@@ -81,7 +82,7 @@ impl Published {
         model
     }
 
-    /// Writes the three files. `config` is laid over what config.json says.
+    /// Writes the three files. `config` overrides fields of config.json.
     pub(crate) fn write(&self, folder: &Path, config: &Value) {
         let mut said = json!({
             "architectures": ["BertForSequenceClassification"], "model_type": "bert", "hidden_act": "gelu",
@@ -115,7 +116,7 @@ impl Published {
         self.add(random, format!("{name}.bias"), &[outputs], 0.0, 0.1);
     }
 
-    /// A layer norm as trained models have them: one input is far larger than the rest.
+    /// Adds a layer norm like those of trained models: one input is far larger than the rest.
     fn norm(&mut self, random: &mut Random, name: &str) {
         self.add(random, format!("{name}.weight"), &[self.shape.hidden], 1.0, 0.2);
         self.add(random, format!("{name}.bias"), &[self.shape.hidden], 0.0, 0.2);

@@ -1,5 +1,5 @@
 //! Tests small random cross-encoders against an independent float64 forward pass.
-//! That pass is written from the model's definition (Devlin et al. 2018) and shares no code with ours.
+//! That pass is written from the model's definition (Devlin et al. 2018) and shares no code with the encoder.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use super::*;
 
-/// A published model in a folder, packed.
+/// A published model in a folder, with its packed file.
 struct Model {
     folder: tempfile::TempDir,
     published: Published,
@@ -41,7 +41,7 @@ impl Model {
     }
 }
 
-/// The logit by the definition, in float64.
+/// Computes the logit by the definition, in float64.
 fn slow(model: &Published, question: &[usize], text: &[usize]) -> f64 {
     let EncoderShape { hidden, inner, layers, heads, .. } = model.shape;
     let get = |name: &str| model.get(name).iter().map(|x| f64::from(*x)).collect::<Vec<f64>>();
@@ -119,7 +119,7 @@ fn slow(model: &Published, question: &[usize], text: &[usize]) -> f64 {
     dense("classifier", &pooled)[0]
 }
 
-/// The normal distribution by Simpson's rule over its density: to 1e-9 within ±8.
+/// Computes the normal distribution by Simpson's rule over its density: to 1e-9 within ±8.
 fn phi(x: f64) -> f64 {
     let density = |t: f64| (-t * t / 2.0).exp() / (2.0 * std::f64::consts::PI).sqrt();
     let (steps, end) = (200, x.clamp(-8.0, 8.0));
@@ -133,7 +133,7 @@ fn phi(x: f64) -> f64 {
     0.5 + sum * width / 3.0
 }
 
-/// Ids of a text of whole words of the vocabulary, which follow four control pieces.
+/// Returns the ids of a text of whole words of the vocabulary, which follow four control pieces.
 fn ids(text: &str) -> Vec<usize> {
     let id = |word: &str| WORDS.iter().position(|known| *known == word).map_or(1, |at| at + 4);
     text.split(' ').map(id).collect()
@@ -149,8 +149,8 @@ fn spearman(one: &[f64], other: &[f64]) -> f64 {
     1.0 - 6.0 * squares / (n * (n * n - 1.0))
 }
 
-/// Every size of head, odd lengths and both kinds of widths. A random model makes more of a small difference than a trained one
-/// does: with measured spreads the errors are .04 to .11 of the logits' deviation.
+/// Tests every size of head, odd lengths and both kinds of widths. A random model amplifies small differences more than
+/// a trained one: with measured spreads the errors are .04 to .11 of the logits' deviation.
 #[test]
 fn relevances_agree_with_float64_for_every_shape() {
     let shapes = [
@@ -205,7 +205,7 @@ fn a_long_text_loses_its_end_and_a_question_keeps_at_most_half() {
     let logit = |question: &str, text: &str| cross.relevance(question, text).unwrap().logit;
     let words = Random(3).words(60);
     let first = |count: usize| words.split(' ').take(count).collect::<Vec<_>>().join(" ");
-    // 24 pieces of room: 4 for the question, 20 for the text.
+    // 24 pieces are left: 4 for the question, 20 for the text.
     assert_eq!(logit(&first(4), &words).to_bits(), logit(&first(4), &first(20)).to_bits());
     assert_ne!(logit(&first(4), &words).to_bits(), logit(&first(4), &first(19)).to_bits());
     // A question of 60 pieces keeps 12, whatever the text.

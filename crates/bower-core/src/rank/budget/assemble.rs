@@ -5,43 +5,43 @@ use super::part::{CutItem, PackState, RankedText};
 use super::units::TextUnit;
 use crate::evidence::{OPENING, Piece};
 
-/// Stands where sentences were left out.
+/// Marks left-out sentences.
 pub(super) const GAP: &str = "[…]";
 
-/// The pieces of everything that was taken, best first.
+/// Returns the pieces of everything that was taken, best first.
 pub(super) fn pieces(parts: &[CutItem<'_>]) -> Vec<Piece> {
     let mut open: Vec<&CutItem<'_>> = parts.iter().filter(|part| part.is_open()).collect();
-    // By document and place; what has no document stays where it is, each for itself.
+    // By document and position. Items without a document keep their place, each on its own.
     open.sort_by_key(|part| (part.item.document, part.item.position, part.item.row));
     let mut pieces: Vec<Piece> = open.chunk_by(|a, b| are_neighbours(&a.item, &b.item)).map(piece).collect();
     pieces.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.rows.cmp(&b.rows)));
     pieces
 }
 
-/// Counts each piece as it will stand in the block; the whole is the sum with the opening.
+/// Counts the tokens of each piece as it is in the block, and returns the sum with the opening line.
 pub(super) fn measure(pieces: &mut [Piece], count: &dyn Fn(&str) -> usize) -> usize {
     let mut tokens = if pieces.is_empty() { 0 } else { count(OPENING) };
     for (at, piece) in pieces.iter_mut().enumerate() {
         let section = piece.section(at + 1);
-        // Sections after the first stand below an empty line.
+        // Sections after the first follow an empty line.
         piece.tokens = if at == 0 { count(&section) } else { count(&format!("\n{section}")) };
         tokens += piece.tokens;
     }
     tokens
 }
 
-/// A citation of the item with the widest numbers that it may get.
+/// Returns a citation of the item with the widest numbers that it may get.
 pub(super) fn head_of(item: &RankedText<'_>, most: usize) -> String {
     cite(item, item.lines).head(most).into()
 }
 
-/// The beginning of a sentence that is longer than the budget.
+/// Returns a piece with the beginning of a sentence that is longer than the budget.
 pub(super) fn cut_piece(item: &RankedText<'_>, unit: &TextUnit, text: &str) -> Piece {
     let lines = lines_of(item, unit.range.start, unit.range.start + text.len());
     Piece { text: format!("{}…", text.trim_end()), is_cut: true, ..cite(item, lines) }
 }
 
-/// Next to each other in one document, or sharing lines of it.
+/// Whether two items are adjacent in one document or share lines of it.
 fn are_neighbours(a: &RankedText<'_>, b: &RankedText<'_>) -> bool {
     if a.document.is_none() || a.document != b.document || a.mark != b.mark {
         return false;
@@ -68,12 +68,12 @@ fn cite(item: &RankedText<'_>, lines: Option<(u32, u32)>) -> Piece {
     }
 }
 
-/// One piece from parts that stand next to each other.
+/// Joins adjacent parts into one piece.
 fn piece(run: &[&CutItem<'_>]) -> Piece {
     let first = &run[0].item;
     let mut piece = Piece { ids: Vec::new(), rows: Vec::new(), ..cite(first, None) };
     let mut lines: Option<(u32, u32)> = None;
-    // Whether something was left out since the text's end.
+    // Whether something was left out since the end of the text so far.
     let mut gap = false;
     for (at, part) in run.iter().enumerate() {
         let item = &part.item;
@@ -87,7 +87,7 @@ fn piece(run: &[&CutItem<'_>]) -> Piece {
         for (unit, state) in part.units.iter().zip(&part.state) {
             match state {
                 PackState::Free => gap = true,
-                // At its ends a chunk shares text with the next one: nothing is missing there.
+                // The next chunk repeats this text at the chunk's end, so nothing is missing.
                 PackState::Twice => twice = true,
                 PackState::Taken => {
                     gap |= twice && end.is_some();
@@ -106,10 +106,11 @@ fn piece(run: &[&CutItem<'_>]) -> Piece {
     Piece { lines, ..piece }
 }
 
-/// What stands between two sentences: what stood there, or the mark of a gap on the same or a line of its own.
+/// Joins two sentences with the text between them in the source, or with the mark of a gap. The mark has its own line
+/// if `between` contains a line break.
 fn join(text: &mut String, between: &str, gap: bool) {
     match (text.is_empty(), gap) {
-        // The citation's lines say where the piece begins.
+        // The citation's lines show where the piece begins.
         (true, _) => {}
         (false, false) => text.push_str(between),
         (false, true) if between.contains('\n') => {
@@ -125,14 +126,15 @@ fn join(text: &mut String, between: &str, gap: bool) {
     }
 }
 
-/// The headings that both have: `API > Retries` and `API > Limits` are both below `API`.
+/// Returns the common headings: `API > Retries` and `API > Limits` share `API`.
 fn shared_heading(one: Option<&str>, two: Option<&str>) -> Option<String> {
     let (one, two) = (one?.split(" > "), two?.split(" > "));
     let shared: Vec<&str> = one.zip(two).take_while(|(a, b)| a == b).map(|(a, _)| a).collect();
     (!shared.is_empty()).then(|| shared.join(" > "))
 }
 
-/// The lines of a part of the content: exact where the content stands in the document as it is, else the item's.
+/// Returns the lines of a part of the content. They are exact if the content has as many lines as its place in the
+/// document, else they are the item's.
 fn lines_of(item: &RankedText<'_>, start: usize, end: usize) -> Option<(u32, u32)> {
     let (first, last) = item.lines?;
     let breaks = |text: &str| text.bytes().filter(|&byte| byte == b'\n').count() as u32;

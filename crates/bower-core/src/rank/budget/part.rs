@@ -1,4 +1,4 @@
-//! Holds a ranked item cut into units, and which of them were taken.
+//! A ranked item that is cut into units, some of which are taken.
 
 use super::units::TextUnit;
 use crate::item::RowId;
@@ -10,25 +10,25 @@ pub struct RankedText<'a> {
     pub row: RowId,
     /// Its id.
     pub id: &'a str,
-    /// The document that it is part of; a memory has none.
+    /// The document that contains it; a memory has none.
     pub document: Option<&'a str>,
-    /// Where it stands in the document, from 0.
+    /// Its position in the document, from 0.
     pub position: u32,
     /// First and last line in the document, from 1.
     pub lines: Option<(u32, u32)>,
-    /// How a reader names it.
+    /// Its name for a reader.
     pub source: &'a str,
     /// The document's path.
     pub path: Option<&'a str>,
     /// Heading path or symbol.
     pub heading: Option<&'a str>,
-    /// What a reader must know of whose words it is.
+    /// A note for the reader on who wrote it.
     pub mark: Option<&'a str>,
-    /// Source code: cut at lines.
+    /// Whether it is source code, which is cut at lines.
     pub is_code: bool,
-    /// Not found itself, but beside a hit: it is there to complete what was found.
+    /// Whether it is not a hit, but adjacent to one and completes it.
     pub is_beside: bool,
-    /// 0..1; of the hit that it stands beside, where it is not one.
+    /// Its score, 0..1; for an adjacent text the hit's.
     pub score: f32,
     /// The text.
     pub content: &'a str,
@@ -38,7 +38,7 @@ pub struct RankedText<'a> {
 pub(super) struct CutItem<'a> {
     pub(super) item: RankedText<'a>,
     pub(super) units: Vec<TextUnit>,
-    /// What each unit gains.
+    /// The gain of each unit.
     pub(super) gains: Vec<f32>,
     pub(super) state: Vec<PackState>,
     /// Tokens taken so far.
@@ -49,7 +49,7 @@ pub(super) struct CutItem<'a> {
 pub(super) enum PackState {
     Free,
     Taken,
-    /// Its text stands elsewhere already.
+    /// Its text is already included elsewhere.
     Twice,
 }
 
@@ -62,7 +62,7 @@ impl CutItem<'_> {
         self.state.contains(&PackState::Taken)
     }
 
-    /// The unit with those that must come with it and are not there yet.
+    /// Returns the unit with the units of its frame that are not taken yet.
     pub(super) fn with_frame(&self, unit: usize) -> Vec<usize> {
         let frame = self.units[unit].frame.into_iter().flatten().map(|at| at as usize);
         let mut all: Vec<usize> =

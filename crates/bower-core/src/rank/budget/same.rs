@@ -1,24 +1,23 @@
-//! Detects sentences that repeat another one.
-//! Case, punctuation and white space make no difference.
+//! Detects sentences that repeat another one, ignoring case, punctuation and white space.
 
 use std::collections::HashSet;
 
 use super::part::{CutItem, PackState};
 
-/// Two sentences with this share of words in common are the same (systems.md, section 2, has .85 for whole memories;
-/// a sentence is short, so a tenth of its words is at most two).
+/// Least share of common words of two equal sentences (systems.md, section 2, has .85 for whole memories; a sentence is
+/// short, so a tenth of its words is at most two).
 const SAME: f32 = 0.9;
 
 /// The sentences that were taken.
 #[derive(Debug, Default)]
 pub(super) struct TakenSentences {
     exact: HashSet<u64>,
-    /// Sorted words of each.
+    /// The sorted words of each.
     words: Vec<Vec<u64>>,
 }
 
 impl TakenSentences {
-    /// Whether the same was said before.
+    /// Whether a sentence equals an added one.
     pub(super) fn has(&self, text: &str) -> bool {
         let words = words(text);
         if self.exact.contains(&whole(&words)) {
@@ -28,7 +27,7 @@ impl TakenSentences {
         self.words.iter().any(|other| is_same(&words, other))
     }
 
-    /// Remembers a sentence.
+    /// Adds a sentence.
     pub(super) fn add(&mut self, text: &str) {
         let words = words(text);
         self.exact.insert(whole(&words));
@@ -36,7 +35,7 @@ impl TakenSentences {
     }
 }
 
-/// Marks what stands in two candidates: copies of a whole item, and what a chunk repeats of the one before it.
+/// Marks text that is in two candidates: copies of a whole item, and the overlap of consecutive chunks.
 pub(super) fn mark_overlaps(parts: &mut [CutItem<'_>]) {
     let mut copies = HashSet::new();
     for at in 0..parts.len() {
@@ -59,7 +58,7 @@ pub(super) fn mark_overlaps(parts: &mut [CutItem<'_>]) {
     }
 }
 
-/// Marks the units that stand at the end of one chunk and again at the beginning of the next.
+/// Marks the units at the end of one chunk that the next one repeats at its beginning.
 fn mark_overlap(before: &mut CutItem<'_>, after: &mut CutItem<'_>) {
     let (one, two) = (before.item.content, after.item.content);
     let repeated = overlap(one, two);
@@ -71,7 +70,7 @@ fn mark_overlap(before: &mut CutItem<'_>, after: &mut CutItem<'_>) {
         if unit.range.end <= repeated {
             *state = PackState::Twice;
         } else {
-            // A sentence that begins in what is repeated and goes on: the first chunk has only a part of it.
+            // A sentence begins in the repeated text and continues after it: the first chunk has only a part of it.
             from = from.min(unit.range.start);
             break;
         }
@@ -86,7 +85,7 @@ fn mark_overlap(before: &mut CutItem<'_>, after: &mut CutItem<'_>) {
     }
 }
 
-/// The longest end of one text that the other begins with, in bytes.
+/// Returns the length in bytes of the longest suffix of one text that is a prefix of the other.
 fn overlap(one: &str, two: &str) -> usize {
     let first = two.as_bytes().first().copied();
     let from = one.len() - one.len().min(two.len());
@@ -97,7 +96,8 @@ fn overlap(one: &str, two: &str) -> usize {
         .map_or(0, |at| one.len() - at)
 }
 
-/// The words in order, as hashes; in scripts without spaces every character is one. Signs alone count as they stand.
+/// Returns the words in order, as hashes. In scripts without spaces each character is a word. A text of signs alone
+/// counts as it is.
 fn words(text: &str) -> Vec<u64> {
     let mut words = Vec::with_capacity(text.len() / 5 + 1);
     let mut word = 0;
@@ -127,7 +127,8 @@ fn words(text: &str) -> Vec<u64> {
     words
 }
 
-/// One step of `FxHash` (from Firefox): one multiplication a letter, and no enemy gains by two sentences that meet.
+/// Does one step of `FxHash` (from Firefox): one multiplication per letter. An attacker gains nothing from a collision of
+/// two sentences.
 fn mix(hash: u64, letter: u64) -> u64 {
     (hash.rotate_left(5) ^ letter).wrapping_mul(0x517c_c1b7_2722_0a95)
 }

@@ -37,7 +37,7 @@ fn chunk(row: u32, position: u32, lines: (u32, u32), content: &str) -> RankedTex
     }
 }
 
-/// Terms are lower-case words; all weigh the same.
+/// Packs for a question whose terms are lower-case words of equal weight.
 fn pack_for(
     question: &str,
     candidates: &[RankedText<'_>],
@@ -73,7 +73,7 @@ fn check(question: &str, candidates: &[RankedText<'_>], budget: usize, expected:
 #[test]
 fn the_sentences_that_answer_go_in_first() {
     let text = "The garden is old. Tomatoes want water in the morning. The fence is green. Birds come.";
-    // The opening takes 3 words, the citation 4: twelve more are left, three of them for the mark of a gap.
+    // The opening costs 3 words, the citation 4. Twelve more are left, three of them for the mark of a gap.
     check("tomatoes morning", &[memory(1, 1.0, text)], 14, &["Tomatoes want water in the morning."]);
     check("tomatoes morning", &[memory(1, 1.0, text)], 99, &[text]);
     check("fence garden", &[memory(1, 1.0, text)], 17, &["The garden is old. […] The fence is green."]);
@@ -165,7 +165,7 @@ proptest! {
 
     #[test]
     fn any_items_fit_any_budget(texts in texts(), budget in 0_usize..120, counter in 0_usize..4) {
-        // The last one counts the whole higher than the sum of its parts.
+        // The last counter counts the whole higher than the sum of its parts.
         let counters: [&dyn Fn(&str) -> usize; 4] =
             [&words, &|text| text.len().div_ceil(4), &estimate_tokens, &|text| words(text) + words(text) / 7];
         let mut hits: Vec<RankedText<'_>> = texts.iter().enumerate().map(|(at, (text, is_code, position, score))| {
@@ -192,7 +192,7 @@ proptest! {
                 prop_assert!(evidence.pieces.len() == 1 && sources[0].content.contains(begun));
                 continue;
             }
-            // Taken apart again, a piece has whole units of its sources and nothing else.
+            // Split again, a piece consists of whole units of its sources and nothing else.
             let mut rest = piece.text.as_str();
             let units: Vec<(&str, UnitShape)> = sources.iter().flat_map(|hit| {
                 units::cut(hit.content, hit.is_code).into_iter().map(|unit| (&hit.content[unit.range], unit.shape))
@@ -209,7 +209,7 @@ proptest! {
                 }).min_by_key(|(after, _)| after.len());
                 prop_assert!(longest.is_some(), "{:?} is no unit of {:?}", rest, units);
                 let (after, unit) = longest.unwrap();
-                // A line of code may be needed again, and documents have headings of one name.
+                // A line of code may be needed twice, and headings of a document may be equal.
                 let is_sentence = units.iter().all(|(other, shape)| other != unit || *shape == UnitShape::Sentence);
                 if is_sentence && unit.chars().any(char::is_alphanumeric) {
                     prop_assert!(given.insert(unit.to_lowercase()), "{:?} twice", unit);

@@ -1,46 +1,46 @@
 //! Cuts a text into the units that a budget takes or leaves.
-//! They are sentences, list items, labelled lines, lines of code and of tables. Units ascend, do not overlap, and hold every
-//! character that is not white space.
+//! Units are sentences, list items, labelled lines, lines of code and of tables. They ascend, do not overlap, and
+//! contain every character that is not white space.
 
 use std::ops::Range;
 use unicode_segmentation::UnicodeSegmentation;
 
-/// Lines longer than this were not wrapped by hand: each is a paragraph of its own, in characters.
+/// Widest line of wrapped text, in characters. Longer lines were not wrapped by hand: each is its own paragraph.
 const WIDEST_WRAP: usize = 120;
 
-/// A label such as `Caroline:` or `Note:` is at most this long, in bytes.
+/// Longest label such as `Caroline:` or `Note:`, in bytes.
 const LONGEST_LABEL: usize = 32;
 
-/// Words that end with a full stop which does not end a sentence, lower case, without it.
+/// Abbreviations whose full stop does not end a sentence, in lower case, without it.
 const SHORT_FORMS: &[&str] = &[
     "al", "approx", "art", "ca", "cf", "ch", "col", "dept", "dr", "e.g", "ed", "eq", "est", "fig", "figs",
     "gen", "gov", "i.e", "jr", "lt", "mr", "mrs", "ms", "no", "nos", "op", "p", "pp", "prof", "ref", "rev",
     "sec", "sect", "sen", "sgt", "sr", "st", "viz", "vol", "vols", "vs",
 ];
 
-/// What a unit is.
+/// The kind of a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum UnitShape {
     /// A sentence, a list item or a labelled line.
     Sentence,
-    /// A heading: the citation names it already.
+    /// A heading, which the citation already contains.
     Heading,
-    /// A line of code or of a table: it may be the same as another and still be needed.
+    /// A line of code or of a table, which may be needed although it equals another.
     Line,
 }
 
 /// A part of a text that is taken whole or not at all.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct TextUnit {
-    /// Its bytes, without white space around (a line keeps its indentation).
+    /// Its bytes, without surrounding white space (a line keeps its indentation).
     pub range: Range<usize>,
-    /// What it is.
+    /// Its kind.
     pub shape: UnitShape,
-    /// Units that must come with it, by their place: the marks of its fence, the head of its table.
+    /// Indexes of units that must accompany it: the marks of its fence, the head of its table.
     pub frame: [Option<u32>; 2],
 }
 
-/// Cuts a text; `code` has lines for units.
+/// Cuts a text into units; with `code` they are lines.
 pub(super) fn cut(text: &str, code: bool) -> Vec<TextUnit> {
     let mut cutter = Cutter { text, units: Vec::new() };
     if code {
@@ -81,7 +81,7 @@ impl Cutter<'_> {
         }
     }
 
-    /// A fence with its lines; each line brings the marks along.
+    /// Adds a fenced block; each of its lines has the marks as its frame.
     fn fenced(&mut self, lines: &[Range<usize>], from: usize, mark: &str) -> usize {
         let inside = &lines[from + 1..];
         let length = inside.iter().position(|line| {
@@ -102,7 +102,7 @@ impl Cutter<'_> {
         from + length + 2
     }
 
-    /// Rows of a table; each brings the head along, where there is one.
+    /// Adds the rows of a table; each has the head as its frame, if there is one.
     fn table(&mut self, lines: &[Range<usize>], from: usize) -> usize {
         let is_row = |line: &Range<usize>| self.text[line.clone()].trim_start().starts_with('|');
         let rows = lines[from..].iter().take_while(|line| is_row(line)).count();
@@ -123,7 +123,7 @@ impl Cutter<'_> {
         from + rows
     }
 
-    /// A list item with the lines that go on with it.
+    /// Adds a list item with its continuation lines.
     fn item(&mut self, lines: &[Range<usize>], from: usize) -> usize {
         let goes_on = |line: &Range<usize>| {
             let body = self.text[line.clone()].trim();
@@ -134,7 +134,7 @@ impl Cutter<'_> {
         from + more + 1
     }
 
-    /// Lines of text: wrapped ones are put together again, then cut into sentences. A labelled line stays whole.
+    /// Adds lines of text: joins wrapped lines, then cuts them into sentences. A labelled line stays whole.
     fn paragraph(&mut self, lines: &[Range<usize>], from: usize) -> usize {
         let goes_on = |line: &Range<usize>| {
             let body = self.text[line.clone()].trim();
@@ -149,7 +149,7 @@ impl Cutter<'_> {
             let wrapped = at + 1 < count && widest <= WIDEST_WRAP && {
                 let next = self.text[lines[at + 1].clone()].trim_start();
                 let word = next.split_whitespace().next().unwrap_or_default();
-                // A line was wrapped where the next word would hardly have fitted any more.
+                // A line was wrapped if the next word would hardly have fitted on it.
                 length(&lines[at]) + 1 + word.chars().count() > widest * 7 / 8 && !is_labelled(next)
             };
             if !wrapped {
@@ -176,7 +176,7 @@ impl Cutter<'_> {
         }
     }
 
-    /// A unit without the white space around it; nothing where there is only white space.
+    /// Adds a unit without surrounding white space; none if there is only white space.
     fn push(&mut self, range: Range<usize>, shape: UnitShape) {
         let part = &self.text[range.clone()];
         let start = range.start + part.len() - part.trim_start().len();
@@ -186,7 +186,7 @@ impl Cutter<'_> {
         }
     }
 
-    /// A line with its indentation; nothing where it is blank.
+    /// Adds a line with its indentation; none if it is blank.
     fn line(&mut self, range: Range<usize>, frame: [Option<u32>; 2]) {
         let end = range.start + self.text[range.clone()].trim_end().len();
         if range.start < end {
@@ -195,7 +195,7 @@ impl Cutter<'_> {
     }
 }
 
-/// The lines of a text without their ends.
+/// Returns the lines of a text without their line ends.
 fn lines(text: &str) -> impl Iterator<Item = Range<usize>> {
     text.split_inclusive('\n').scan(0, |at, line| {
         let start = *at;
@@ -204,7 +204,7 @@ fn lines(text: &str) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
-/// Where sentences end (UAX #29), the text's end included. A line break within counts as a space.
+/// Returns the ends of sentences (UAX #29), including the text's end. A line break within counts as a space.
 fn sentence_ends(text: &str) -> Vec<usize> {
     let joined;
     let text = if text.contains(['\n', '\r']) {
@@ -216,7 +216,7 @@ fn sentence_ends(text: &str) -> Vec<usize> {
     text.split_sentence_bound_indices().map(|(at, part)| at + part.len()).collect()
 }
 
-/// Whether the full stop at the end belongs to a short form (`Dr.`, `e.g.`) or an initial (`J.`).
+/// Whether the full stop at the end belongs to an abbreviation (`Dr.`, `e.g.`) or an initial (`J.`).
 fn ends_short(sentence: &str) -> bool {
     let Some(body) = sentence.trim_end().strip_suffix('.') else { return false };
     let word =
@@ -226,7 +226,7 @@ fn ends_short(sentence: &str) -> bool {
     initial || SHORT_FORMS.contains(&word.to_lowercase().as_str())
 }
 
-/// The mark of a line that opens a fence.
+/// Returns the mark of a line that opens a fence.
 fn fence(body: &str) -> Option<&str> {
     let mark = body.bytes().next().filter(|byte| matches!(byte, b'`' | b'~'))?;
     let length = body.bytes().take_while(|&byte| byte == mark).count();
@@ -253,7 +253,7 @@ fn begins_block(body: &str) -> bool {
     body.is_empty() || fence(body).is_some() || body.starts_with('|') || is_heading(body)
 }
 
-/// `Caroline: …`, `Step 2: …`: who speaks, or what it is about, is lost with the first sentence.
+/// Whether a line has a label: `Caroline: …`, `Step 2: …`. Without its first sentence such a line loses its speaker or topic.
 fn is_labelled(body: &str) -> bool {
     let Some((label, rest)) = body.split_once(':') else { return false };
     label.len() <= LONGEST_LABEL

@@ -12,29 +12,29 @@ use crate::rank::candidate::{Candidate, Factor, Ranked};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Constants {
-    /// BM25's part of the hybrid score, 0 and up.
+    /// BM25's weight in the hybrid score, 0 and up.
     pub text_weight: f32,
-    /// The cosine's part of the hybrid score, 0 and up.
+    /// The cosine's weight in the hybrid score, 0 and up.
     pub vector_weight: f32,
-    /// The hybrid score's part of the composite, 0..1.
+    /// The hybrid score's share of the composite, 0..1.
     pub hybrid_share: f32,
-    /// Recency's part, 0..1.
+    /// Recency's share, 0..1.
     pub recency_share: f32,
-    /// Importance's part, 0..1.
+    /// Importance's share, 0..1.
     pub importance_share: f32,
-    /// Confidence's part, 0..1.
+    /// Confidence's share, 0..1.
     pub confidence_share: f32,
-    /// The part of how often it was used, 0..1.
+    /// The share of the number of uses, 0..1.
     pub use_share: f32,
-    /// Days after which recency is half, above 0.
+    /// Half-life of recency in days, above 0.
     pub half_life_days: f32,
-    /// Uses that count as often, 1 and up.
+    /// Number of uses that counts fully, 1 and up.
     pub uses_full: f32,
-    /// Multiplies the score of what is pinned, 1 and up. The source names the boost and no value.
+    /// Factor on the score of pinned items, 1 and up. The source names the boost and no value.
     pub pinned_boost: f32,
-    /// Multiplies the score of tier 3, 0..1. The source names the boost and no value.
+    /// Factor on the score of tier 3, 0..1. The source names the boost and no value.
     pub fading_boost: f32,
-    /// MMR's balance: 1 is relevance alone.
+    /// MMR's lambda: 1 is relevance alone.
     pub mmr_lambda: f32,
     /// The least size of the vector pool.
     pub pool_least: usize,
@@ -64,8 +64,8 @@ impl Default for Constants {
 }
 
 impl Constants {
-    /// How many candidates a channel is asked for where `limit` hits are wanted: max(40, 8 * limit) of the vector channel.
-    /// Of the others the source says nothing.
+    /// Returns how many candidates a channel should return for `limit` hits: max(40, 8 * limit) for the vector channel.
+    /// The source names no number for the others.
     pub fn depth(&self, channel: Channel, limit: usize) -> Option<usize> {
         match channel {
             Channel::Vector => Some(self.pool_least.max(self.pool_per_hit.saturating_mul(limit))),
@@ -83,12 +83,14 @@ const IMPORTANCES: [f64; 3] = [1.0, 0.6, 0.3];
 /// .40 hybrid + .20 * .5^(days / 30) + .15 importance + .15 confidence + .10 min(uses / 10, 1), then the boosts of pinned
 /// and fading items. Best first, ties by row; scores are 0..`pinned_boost`.
 ///
-/// Where the source is open: days count from the last use, as its idle times do, and what never decays (preferences,
-/// conventions, pinned) stays as recent as new; its importances are three, so ours counts as the nearest of 1, .6, .3.
-/// Without any vector the hybrid is the words' part alone, at full weight ("lexical results, and the answer says so").
+/// Where the source leaves a choice: days count from the last use, as its idle times do. Items that never decay
+/// (preferences, conventions, pinned) stay as recent as new ones. Its importances have three values, so ours is rounded
+/// to the nearest of 1, .6, .3. Without any vector the hybrid is the words' part alone, at full weight ("lexical
+/// results, and the answer says so").
 ///
-/// Corrections: recency is a function of time at read (the original multiplied the stored score every day); a row without
-/// a vector has cosine 0 in the same formula and so no advantage (MMR over these scores: [`crate::rank::diversity`]).
+/// Corrections: recency is a function of time at read (the original multiplied the stored score every day). A row
+/// without a vector has cosine 0 in the same formula and so no advantage (MMR over these scores:
+/// [`crate::rank::diversity`]).
 pub fn rank(candidates: &[Candidate], constants: &Constants, now: Timestamp) -> Vec<Ranked> {
     let weights = [(Channel::Text, constants.text_weight), (Channel::Vector, constants.vector_weight)];
     let [(_, text), (_, vector)] =
@@ -125,7 +127,7 @@ pub fn rank(candidates: &[Candidate], constants: &Constants, now: Timestamp) -> 
     ranked
 }
 
-/// The median of the positive BM25 scores; the mean of the middle two where their number is even.
+/// Returns the median of the positive BM25 scores; the mean of the middle two if their number is even.
 fn median(candidates: &[Candidate]) -> f64 {
     let scores = candidates.iter().filter_map(|candidate| candidate.places.score(Channel::Text));
     let mut scores: Vec<f32> = scores.filter(|&score| score > 0.0).collect();

@@ -20,22 +20,22 @@ pub struct Constants {
     pub graph_weight: f32,
     /// Weight of file names, 0 and up.
     pub filename_weight: f32,
-    /// Weight of full text, 0 and up. The source lists the channel without a weight: the least of the others'.
+    /// Weight of full text, 0 and up. The source lists the channel without a weight; this equals the least of the others.
     pub text_weight: f32,
-    /// Weight of canonical memory, 0 and up. The source calls it the most trusted and gives no weight: above the greatest.
+    /// Weight of canonical memory, 0 and up. The source calls it the most trusted and gives no weight; this exceeds all others.
     pub canonical_weight: f32,
     /// The constant of reciprocal rank fusion, 0 and up.
     pub rrf_k: f32,
-    /// What every place in a list is worth before its score is added, 0 and up.
+    /// Added to the score of each place in a list, 0 and up.
     pub base: f32,
-    /// What the oldest item keeps of its score, 0..1; 1 turns age off. The source names the factor and no value.
+    /// Share of its score that the oldest item keeps, 0..1; 1 turns age off. The source names the factor and no value.
     pub oldest: f32,
-    /// Days after which half of the rest is gone, above 0. The source names the factor and no value.
+    /// Half-life of the rest in days, above 0. The source names the factor and no value.
     pub half_life_days: f32,
-    /// From this score a hit is HIGH. For scale: first in the vector channel with cosine .7 is .59, and so are two middling
-    /// places in two channels. The source names the bands and no value.
+    /// Least score of band HIGH. For scale: the first of the vector channel with cosine .7 scores .59, and so do two
+    /// medium places in two channels. The source names the bands and no value.
     pub high: f32,
-    /// From this score a hit is MED: about the fiftieth in one channel falls below it.
+    /// Least score of band MED: about the fiftieth of one channel falls below it.
     pub medium: f32,
 }
 
@@ -73,12 +73,12 @@ impl Constants {
 
 /// Ranks candidates by the sum over channels of w * (.5 + score) / (60 + rank), times how well the item's time fits.
 ///
-/// Channel scores are 0..1: the cosine as it is, BM25 as a share of the best candidate's, the others as they come. Only
-/// places in a channel's own list count. The temporal factor is the fit with the time that the question asks for; where it
-/// asks for none, it falls with age from 1 towards `oldest`. Best first, ties by row; scores are not bounded by 1.
+/// Channel scores are 0..1: the cosine unchanged, BM25 as a share of the best candidate's, the others unchanged. Only
+/// places in a channel's own list count. The temporal factor is the fit with the time in the question. If the question
+/// names none, it falls with age from 1 towards `oldest`. Best first, ties by row; scores are not bounded by 1.
 ///
 /// Correction: an item is its row. (The original merged by display name: one document found twice never merged, and all
-/// tag hits fell into one.)
+/// tag hits became one.)
 pub fn rank(candidates: &[Candidate], constants: &Constants, now: Timestamp) -> Vec<Ranked> {
     let best = greatest(candidates, Channel::Text);
     let k = f64::from(constants.rrf_k);
@@ -103,8 +103,8 @@ pub fn rank(candidates: &[Candidate], constants: &Constants, now: Timestamp) -> 
     ranked
 }
 
-/// How sure a score is. What is [`Band::Low`] is a weak match: the strict mode of Athena drops it, and that is all it does.
-/// (The engine drops it for every profile that has bands, after reranking.)
+/// Returns the band of a score. [`Band::Low`] is a weak match, and Athena's strict mode does nothing but drop those.
+/// (The engine drops them for every profile that has bands, after reranking.)
 pub fn band(score: f32, constants: &Constants) -> Band {
     Band::of(score, constants.high, constants.medium)
 }
@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn one_item_found_twice_is_one_item() {
-        // Channels name items by row, so that [`crate::rank::candidate::gather`] merges them; two tag hits stay two.
+        // Channels identify items by row, so that [`crate::rank::candidate::gather`] merges them; two tag hits stay two.
         use crate::item::{RowId, Scored};
         use crate::rank::candidate::{Candidate, gather};
         let hit = |row, score| Scored { row: RowId(row), score };

@@ -1,5 +1,5 @@
 //! The atlas profile: Atlas's hybrid search in its four fusion strategies.
-//! Every relevance score is 0..1, and the least relevance always holds.
+//! Every relevance score is 0..1, and the least relevance applies to all strategies.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,16 +7,16 @@ use super::{cosine, greatest, share_of, shares};
 use crate::item::Channel;
 use crate::rank::candidate::{Candidate, Factor, Ranked};
 
-/// How Atlas makes one score of two.
+/// How Atlas combines two scores.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Fusion {
-    /// `weighted`: semantic and keyword score by their weights.
+    /// `weighted`: the weighted sum of semantic and keyword score.
     #[default]
     Weighted,
-    /// `add`: the sum of both, whatever the weights, halved so that it stays 0..1.
+    /// `add`: half the sum of both scores, which keeps it 0..1; weights are ignored.
     Add,
-    /// `multiply`: the product of both: only what both channels know of scores above 0.
+    /// `multiply`: the product of both scores; above 0 only if both channels found the item.
     Multiply,
     /// `rank`: weighted reciprocal ranks.
     Rank,
@@ -26,15 +26,15 @@ pub enum Fusion {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Constants {
-    /// Weight of the meaning, 0 and up; the two weights are normalised to 1.
+    /// Weight of the semantic score, 0 and up; the two weights are normalised to a sum of 1.
     pub semantic_weight: f32,
-    /// Weight of the words, 0 and up.
+    /// Weight of the keyword score, 0 and up.
     pub keyword_weight: f32,
-    /// How one score is made of two.
+    /// The fusion strategy.
     pub fusion: Fusion,
     /// The constant of rank fusion, 0 and up.
     pub rank_k: f32,
-    /// What is less relevant than this is left out, 0..1. Atlas sets none.
+    /// Least relevance of a hit, 0..1. Atlas sets none.
     pub min_relevance: f32,
 }
 
@@ -50,14 +50,14 @@ impl Default for Constants {
     }
 }
 
-/// Ranks candidates by the chosen fusion and drops what is below the least relevance.
+/// Ranks candidates by the chosen fusion and drops those below the least relevance.
 ///
-/// The semantic score is the cosine, negative ones 0; the keyword score is BM25 as a share of the best candidate's. Where
-/// one channel took no part, the other has the whole weight, and `multiply` leaves the score of the other as it is.
-/// Rank fusion is divided by the most it can be, 1 / (k + 1), so that the least relevance means the same in every strategy.
-/// Best first; equal scores (`multiply` makes many of 0) go by the weighted score, then by row.
+/// The semantic score is the cosine, negative ones 0; the keyword score is BM25 as a share of the best candidate's. If
+/// one channel took no part, the other has the whole weight, and `multiply` leaves the other's score unchanged. Rank
+/// fusion is divided by its maximum, 1 / (k + 1), so that the least relevance means the same in every strategy. Best
+/// first; equal scores (`multiply` makes many of 0) are ordered by the weighted score, then by row.
 ///
-/// Corrections: keywords do count in the hybrid search (the original never ran BM25), and the least relevance holds there.
+/// Corrections: the hybrid search uses keywords (the original never ran BM25) and applies the least relevance.
 pub fn rank(candidates: &[Candidate], constants: &Constants) -> Vec<Ranked> {
     let weights = [(Channel::Vector, constants.semantic_weight), (Channel::Text, constants.keyword_weight)];
     let counts_rank = constants.fusion == Fusion::Rank;
@@ -80,7 +80,7 @@ pub fn rank(candidates: &[Candidate], constants: &Constants) -> Vec<Ranked> {
     ranked.into_iter().map(|(_, ranked)| ranked).collect()
 }
 
-/// The factors of one candidate; `shares` and `scores` are of the vector channel, then of the text channel.
+/// Returns the factors of one candidate; `shares` and `scores` belong to the vector channel, then to the text channel.
 fn factors(
     candidate: &Candidate,
     constants: &Constants,
@@ -130,7 +130,7 @@ mod tests {
         Constants { fusion, ..Constants::default() }
     }
 
-    /// 1 is near in meaning, 2 has the words, 3 is a little of both.
+    /// 1 is similar in meaning, 2 contains the words, 3 is a little of both.
     fn three() -> [Candidate; 3] {
         [
             candidate(1, &[(Vector, Some(1), 0.8), (Text, None, 0.0)]),

@@ -6,64 +6,68 @@
 //! score = .13 z(b) + .60 g z(v) + .40 / (1 + g) z(m) + .30 f z(p) + 1.0 (speaker - mean speaker) + 6.0 e
 //! ```
 //!
-//! `b` is BM25; `v` the mean of the item's cosine and the mean cosine of the candidates of its parent; `m` late
-//! interaction; `p` the BM25 that an item would have if it had each word as its parent's best candidate has it, and `f`
-//! the share of candidates that have a parent with several. `z` is (x - mean) / deviation over the candidates, 0 where a
-//! score is missing. `e` is 1 for an item that has every word of the question, where one of them is in 3 candidates at most: who
-//! types a name that occurs in one place wants that place, though a model that does not know the name sees likenesses
-//! elsewhere. The mean and the deviation of `v` in `g` are those of all rows that could have been found. Then each of
-//! the best 50 gains .6 of the mean score of its 4 nearest neighbours in meaning there.
-//! At last a memory gains 4.0 (n - mean n), where `n` is the share of what the question names (by how rare the names are) that
-//! it says: of short texts of one kind those of other things are as near in meaning. In two made months of 1,100 facts each
-//! (`bower-bench life`) that finds 98.4 % in the first five, and 97 % without; at 3.0 before the neighbours 97.1 and 98.0 %.
-//! Then it gains what it fits the question's wants (`memory/frame/question.rs`): the attribute in other words, the kind of answer.
-//! What belongs to a document gains nothing.
+//! `b` is BM25. `v` is the mean of the item's cosine and the mean cosine of the candidates of its parent. `m` is late
+//! interaction. `p` sums, for each word, the best part of BM25 among the candidates of the item's parent.
+//! `f` is the share of candidates whose parent has several. `z` is (x - mean) / deviation over the candidates, 0 if a
+//! score is missing. `e` is 1 for an item with every word of the question, if one of them is in at most 3 candidates. A
+//! question with a rare name is about the place where it occurs, but a model that does not know the name finds similar
+//! texts elsewhere. The mean and the deviation of `v` in `g` are those of all rows that could have been found.
 //!
-//! One set of constants for conversations, science, code and notes: nDCG@10 over six labelled sets .614, where rank fusion of
-//! the same two channels has .545; ARCHITECTURE.md has the sets and what each part adds. Weights are flat around these
-//! values: a fifth more or less of any moves the mean by .002 at most.
+//! Then each of the best 50 gains .6 of the mean score of its 4 nearest neighbours in meaning among them.
+//!
+//! Next a memory gains 4.0 (n - mean n). `n` is the share of the question's names, weighted by rarity, that it
+//! contains. Short texts of one kind about other things are as near in meaning. In two generated months of 1,100 facts
+//! each (`bower-bench life`) this finds 98.4 % in the first five, and 97 % without it. At 3.0 before the neighbours it
+//! finds 97.1 and 98.0 %.
+//!
+//! Last, a memory gains for matching what the question wants (`memory/frame/question.rs`): the attribute in other
+//! words, the kind of answer. Chunks gain nothing in these two steps.
+//!
+//! One set of constants serves conversations, science, code and notes: nDCG@10 over six labelled sets is .614, rank
+//! fusion of the same two channels has .545. ARCHITECTURE.md has the sets and the gain of each part. Weights are flat
+//! around these values: a fifth more or less of any moves the mean by .002 at most.
 
 use serde::{Deserialize, Serialize};
 
 use crate::item::RowId;
 use crate::rank::candidate::{Factor, Ranked};
 
-/// The constants of the default profile. Measured on six labelled sets: see the module's page.
+/// The constants of the default profile. Measured on six labelled sets: see the module's documentation.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Constants {
-    /// Weight of the item's words, 0 and up.
+    /// Weight of BM25, 0 and up.
     pub text_weight: f32,
-    /// Weight of its meaning at a trust of 1, 0 and up.
+    /// Weight of the vector channel at a trust of 1, 0 and up.
     pub vector_weight: f32,
-    /// Weight of late interaction at a trust of 0, 0 and up; at a trust of 1 it is half of this.
+    /// Weight of late interaction at a trust of 0, 0 and up; at a trust of 1 half of it applies.
     pub tokens_weight: f32,
-    /// Weight of the words of its document or session, 0 and up.
+    /// Weight of the words of the item's document or session, 0 and up.
     pub parent_weight: f32,
-    /// What it is worth that the whole text is spoken by somebody whom the question names, 0 and up.
+    /// Weight for text spoken entirely by a person whom the question names, 0 and up.
     pub speaker_weight: f32,
-    /// What it is worth for a memory to say all that the question names, 0 and up: short texts of one kind differ in little else.
+    /// Weight for a memory that contains all names of the question, 0 and up. Short texts of one kind differ in little else.
     pub name_weight: f32,
-    /// What it is worth for a memory to fit what the question wants (an attribute in other words, a kind of answer), 0 and up.
+    /// Weight for a memory that matches what the question wants (an attribute in other words, a kind of answer), 0 and up.
     pub fit_weight: f32,
-    /// What it is worth to have every word of the question where one of them is rare, 0 and up. Without it a chunk that alone
-    /// held the only word asked for, one that the model does not know, was once the 21st of some thousand.
+    /// Weight for an item with every word of the question, if one of them is rare, 0 and up. Without it, a chunk was
+    /// once the 21st of some thousand although only it contained the question's one word, which the model did not know.
     pub complete_weight: f32,
-    /// A word is rare that so many candidates have, or fewer.
+    /// Most candidates with a rare word.
     pub complete_few: usize,
     /// The share of the neighbours' scores that an item gains, 0..1.
     pub neighbour_weight: f32,
-    /// Neighbours that count.
+    /// Number of neighbours that count.
     pub neighbours: usize,
-    /// Among how many of the best neighbours are looked for.
+    /// Number of best candidates among which neighbours are found.
     pub neighbourhood: usize,
-    /// Deviations above the mean at which meaning is trusted fully.
+    /// Deviations above the mean at which trust in meaning is 1.
     pub trust_scale: f32,
     /// Deviations above the mean beyond which trust does not grow.
     pub trust_most: f32,
-    /// The trust in a store too small to tell.
+    /// Prior trust, for a store too small to measure it.
     pub trust_prior: f32,
-    /// How many rows that prior is worth.
+    /// Weight of the prior, in rows.
     pub trust_prior_rows: f32,
 }
 
@@ -90,34 +94,34 @@ impl Default for Constants {
     }
 }
 
-/// Factors that a score may have, so that each list of them is allocated once.
+/// Upper bound on a score's factors, so that each list of them is allocated once.
 const MOST_FACTORS: usize = 10;
 
-/// What is known of one candidate. Scores are true scores, whichever channel found it.
+/// Features of one candidate. All scores are true scores, whichever channel retrieved it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CandidateFeatures<'a> {
     /// The item.
     pub row: RowId,
-    /// BM25; 0 where it has none of the question's words.
+    /// BM25; 0 if it contains no word of the question.
     pub text: f32,
-    /// What each word of the question adds to it; as many numbers for every candidate.
+    /// The part of BM25 from each word of the question; equally many for every candidate.
     pub parts: &'a [f32],
-    /// The share of the question's words, by how rare they are, that it has, 0..1; a word that no row has is one of them.
+    /// The share of the question's words, weighted by rarity, that it contains, 0..1. Words that no row has count too.
     pub coverage: f32,
-    /// The share of its text that somebody speaks whom the question names, 0..1.
+    /// The share of its text that is spoken by a person whom the question names, 0..1.
     pub speaker: f32,
     /// Its document or session; 0 for none.
     pub parent: u64,
-    /// Cosine; `None` where it has no vector.
+    /// Cosine; `None` if it has no vector.
     pub vector: Option<f32>,
-    /// Late interaction; `None` where its tokens are not known.
+    /// Late interaction; `None` if it has no token codes.
     pub tokens: Option<f32>,
 }
 
-/// How similar the question is to all rows that could have been found.
+/// The question's cosines with all rows that could have been found.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct QuestionSpread {
-    /// How many rows have a vector.
+    /// Number of rows with a vector.
     pub rows: f64,
     /// The mean of their cosines.
     pub mean: f64,
@@ -125,8 +129,8 @@ pub struct QuestionSpread {
     pub deviation: f64,
 }
 
-/// How far meaning is trusted for this question, 0 and up: `g` of the module's page. In a store of few rows no row can
-/// stand far above the mean (at most (n - 1) / sqrt(n) deviations), so a prior takes part as if it were some rows more.
+/// Returns the trust in meaning for this question, 0 and up: `g` of the module's documentation. In a small store no row
+/// can be far above the mean (at most (n - 1) / sqrt(n) deviations), so a prior takes part like some additional rows.
 pub fn trust(seen: &[CandidateFeatures<'_>], background: &QuestionSpread, constants: &Constants) -> f64 {
     let best = seen.iter().filter_map(|one| one.vector).fold(f32::NEG_INFINITY, f32::max);
     let above = (f64::from(best) - background.mean) / background.deviation;
@@ -140,8 +144,8 @@ pub fn trust(seen: &[CandidateFeatures<'_>], background: &QuestionSpread, consta
     }
 }
 
-/// Ranks candidates by everything but their neighbours; best first, ties by row. A score is the sum of its factors, on the
-/// scale of deviations: it says nothing across questions.
+/// Ranks candidates by everything but their neighbours; best first, ties by row. A score is the sum of its factors, in
+/// deviations: scores of different questions cannot be compared.
 pub fn rank(
     seen: &[CandidateFeatures<'_>],
     background: &QuestionSpread,
@@ -192,7 +196,7 @@ pub fn rank(
     ranked
 }
 
-/// What a candidate gains that has every word of the question.
+/// Returns the gain of a candidate that contains every word of the question.
 fn worth_of_all_words(seen: &[CandidateFeatures<'_>], constants: &Constants) -> f64 {
     let words = seen.first().map_or(0, |one| one.parts.len());
     let having = |word: usize| seen.iter().filter(|one| one.parts[word] > 0.0).count();
@@ -200,13 +204,13 @@ fn worth_of_all_words(seen: &[CandidateFeatures<'_>], constants: &Constants) -> 
     if is_rare { f64::from(constants.complete_weight) } else { 0.0 }
 }
 
-/// Whether nothing of the question's words is missing, but for rounding.
+/// Whether it contains every word of the question, up to rounding.
 fn has_every_word(one: &CandidateFeatures<'_>) -> bool {
     one.coverage > 0.999
 }
 
-/// Adds what each gains for the times that the question asks for: `gains` in standard deviations of the scores, one for
-/// each of `ranked`; what has none gains nothing.
+/// Adds the gains for times in the question: `gains` in standard deviations of the scores, one for each of `ranked`. A
+/// gain of 0 changes nothing.
 pub fn gain_from_times(ranked: &mut [Ranked], gains: &[f32]) {
     if gains.iter().all(|&gain| gain == 0.0) {
         return;
@@ -222,9 +226,10 @@ pub fn gain_from_times(ranked: &mut [Ranked], gains: &[f32]) {
     ranked.sort_unstable_by(Ranked::cmp_best_first);
 }
 
-/// Adds what it is worth to a memory to say what the question names: `named` is the share of that, 0..1, by how rare it is, for
-/// each of `ranked`; `None` for what is no memory, as what stands in a document is named by its title too. Short texts of one kind
-/// differ in little but their names, and their neighbours are of other things, so this comes after what neighbours are worth.
+/// Adds the gain of memories that contain the question's names. `named` has one entry for each of `ranked`: the share
+/// of the names, weighted by rarity, 0..1. It is `None` for chunks, whose document's title also names their subject.
+/// Short texts of one kind differ in little but names, and their neighbours are about other things. So this comes after
+/// the neighbours' gain.
 pub fn gain_from_names(ranked: &mut [Ranked], named: &[Option<f32>], constants: &Constants) {
     let all = || named.iter().flatten().map(|share| f64::from(*share));
     let mean = mean(all());
@@ -240,8 +245,8 @@ pub fn gain_from_names(ranked: &mut [Ranked], named: &[Option<f32>], constants: 
     ranked.sort_unstable_by(Ranked::cmp_best_first);
 }
 
-/// Adds what it is worth to a memory to fit what the question wants: `fits` for the first of `ranked`, in deviations of the scores;
-/// `None` for what is no memory.
+/// Adds the gain of memories that match what the question wants. `fits` is for the first of `ranked`, in deviations of
+/// the scores; `None` for chunks.
 pub fn gain_from_fit(ranked: &mut [Ranked], fits: &[Option<f32>], constants: &Constants) {
     for (one, fit) in ranked.iter_mut().zip(fits) {
         let gain = f64::from(constants.fit_weight) * f64::from(fit.unwrap_or(0.0));
@@ -253,9 +258,10 @@ pub fn gain_from_fit(ranked: &mut [Ranked], fits: &[Option<f32>], constants: &Co
     ranked.sort_unstable_by(Ranked::cmp_best_first);
 }
 
-/// Lets the best gain from their nearest neighbours in meaning among them: what many good candidates resemble is more
-/// likely what is asked for. `likenesses` holds the cosines of the first n of `ranked`, row by row, n * n of them, as
-/// [`Constants::neighbourhood`] says; what is ranked below stays below. Does nothing where the lengths do not fit.
+/// Adds to the best candidates a share of the scores of their nearest neighbours in meaning among them. An item that
+/// many good candidates resemble is more likely relevant. `likenesses` contains the cosines of the first n of `ranked`,
+/// row by row, n * n of them, with n from [`Constants::neighbourhood`]. Items ranked below stay below. Does nothing if
+/// the lengths do not match.
 ///
 /// After the cluster hypothesis (Jardine and van Rijsbergen 1971) as score regularisation uses it (Diaz, SIGIR 2005).
 pub fn gain_from_neighbours(ranked: &mut [Ranked], likenesses: &[f32], constants: &Constants) {
@@ -294,13 +300,13 @@ pub fn gain_from_neighbours(ranked: &mut [Ranked], likenesses: &[f32], constants
     }
 }
 
-/// What the candidates of each parent have together.
+/// Sums over the candidates of each parent.
 struct Family {
-    /// For each candidate the place of its parent among those below.
+    /// For each candidate its parent's index in the lists below.
     parent: Vec<Option<usize>>,
-    /// For each parent the mean cosine of its candidates; `None` where none has a vector.
+    /// For each parent the mean cosine of its candidates; `None` if none has a vector.
     cosines: Vec<Option<f64>>,
-    /// For each parent the sum of each word's best part among its candidates.
+    /// For each parent the sum over words of the best part among its candidates.
     words: Vec<f64>,
     /// The share of the candidates that have siblings.
     share: f64,
@@ -334,13 +340,14 @@ impl Family {
         family
     }
 
-    /// The mean cosine of the candidates of an item's parent; its own where it has none. The item stands at `at`.
+    /// Returns the mean cosine of the candidates of an item's parent; the item's own cosine if it has no parent. `at`
+    /// is the item's index.
     fn cosine(&self, at: usize, one: &CandidateFeatures<'_>) -> f64 {
         let parent = self.parent[at].and_then(|parent| self.cosines[parent]);
         parent.unwrap_or_else(|| one.vector.map_or(0.0, f64::from))
     }
 
-    /// The BM25 of an item that has each word as its parent's best candidate has it.
+    /// Returns the BM25 of an item that has each word as its parent's best candidate for it.
     fn words(&self, at: usize, one: &CandidateFeatures<'_>) -> f64 {
         self.parent[at].map_or_else(|| f64::from(one.text), |parent| self.words[parent])
     }
@@ -351,7 +358,7 @@ fn mean(values: impl Iterator<Item = f64> + Clone) -> f64 {
     if count == 0 { 0.0 } else { values.sum::<f64>() / count as f64 }
 }
 
-/// Deviations from the mean; 0 for what is missing, and for all where all are (nearly) equal.
+/// Returns deviations from the mean; 0 for missing values, and for all if all are (nearly) equal.
 fn standard(values: impl Iterator<Item = Option<f64>>) -> Vec<f64> {
     let values: Vec<Option<f64>> = values.collect();
     let known = || values.iter().copied().flatten();
@@ -416,7 +423,7 @@ mod tests {
         // z(b) of 4, 0: 1, -1. z(v) of .6, .8: -1, 1. g 16/9: .55 g = .97778.
         let ranked = rank(&[seen(1, 4.0, 0.6), seen(2, 0.0, 0.8)], &BACKGROUND, &PLAIN);
         check(&ranked, &[(2, -0.2 + 0.977_78), (1, 0.2 - 0.977_78)]);
-        // A question that meaning answers with nothing in particular: g 0, so words decide.
+        // A question for which meaning singles nothing out: g is 0, so words decide.
         let flat = QuestionSpread { mean: 0.8, ..BACKGROUND };
         check(&rank(&[seen(1, 4.0, 0.6), seen(2, 0.0, 0.8)], &flat, &PLAIN), &[(1, 0.2), (2, -0.2)]);
     }
@@ -437,7 +444,7 @@ mod tests {
             text: parts.iter().sum(),
             ..seen(row, 0.0, vector)
         };
-        // Parent 7 has both words between its two items; 3 stands alone with one.
+        // Parent 7 has both words in its two items; 3 is alone with one.
         let items =
             [part(1, 7, &[2.0, 0.0], 0.8), part(2, 7, &[0.0, 2.0], 0.4), part(3, 0, &[2.0, 0.0], 0.5)];
         let ranked = rank(&items, &BACKGROUND, &PLAIN);
@@ -465,7 +472,7 @@ mod tests {
         let common = |row| of(row, &[1.0, 0.0], 0.9);
         let rare = [common(1), of(2, &[1.0, 1.0], 1.0), common(3), common(4), common(5)];
         check(&rank(&rare, &BACKGROUND, &PLAIN), &[(2, 6.0), (1, 0.0), (3, 0.0), (4, 0.0), (5, 0.0)]);
-        // Both words are in four, and three are few.
+        // Both words are in four candidates; only up to three count as few.
         let many = [1, 2, 3, 4].map(|row| of(row, &[1.0, 1.0], 1.0));
         check(&rank(&many, &BACKGROUND, &PLAIN), &[(1, 0.0), (2, 0.0), (3, 0.0), (4, 0.0)]);
     }

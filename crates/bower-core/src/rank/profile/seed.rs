@@ -1,5 +1,5 @@
 //! The seed profile, Bowerbird's first design: weighted reciprocal ranks, then effective importance.
-//! Scores never enter the fusion, only ranks.
+//! Fusion uses ranks only, never scores.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -19,18 +19,19 @@ pub struct Constants {
     pub vector_weight: f32,
     /// Weight of the graph channel, 0 and up.
     pub graph_weight: f32,
-    /// Candidates by words, 1 and up.
+    /// Number of candidates of the text channel, 1 and up.
     pub text_pool: usize,
-    /// Candidates by meaning, 1 and up.
+    /// Number of candidates of the vector channel, 1 and up.
     pub vector_pool: usize,
-    /// Candidates by the graph, 1 and up.
+    /// Number of candidates of the graph channel, 1 and up.
     pub graph_pool: usize,
     /// The constant of reciprocal rank fusion, 0 and up.
     pub rrf_k: f32,
-    /// How importance falls with age, per day, 0 and up.
+    /// Decay of importance with age, per day, 0 and up.
     pub age_decay: f32,
-    /// The share of the score that importance decides, 0..1. The source only says that importance comes after fusion; with
-    /// 1, the bare product, a trivial new memory (importance .05) could never be found before an unrelated important one.
+    /// The share of the score that depends on importance, 0..1. The source only states that importance comes after
+    /// fusion. With 1, the bare product, a trivial new memory (importance .05) could never rank above an unrelated
+    /// important one.
     pub importance_share: f32,
 }
 
@@ -51,7 +52,8 @@ impl Default for Constants {
 }
 
 impl Constants {
-    /// How many candidates a channel is asked for: 200 by words, 200 by meaning, 50 by the graph. There are no others.
+    /// Returns how many candidates a channel should return: 200 by text, 200 by vectors, 50 by the graph. `None` for
+    /// other channels.
     pub fn depth(&self, channel: Channel) -> Option<usize> {
         match channel {
             Channel::Text => Some(self.text_pool),
@@ -62,12 +64,12 @@ impl Constants {
     }
 }
 
-/// Ranks candidates by sum over channels of w / (k + rank), then by effective importance.
+/// Ranks candidates by the sum over channels of w / (k + rank), then by effective importance.
 ///
-/// Weights add up to 1 over the channels that took part, and the sum is divided by the most it can be, 1 / (k + 1), so that
-/// an item which every channel puts first has 1 before importance: the gates that the source sets at .80 and .15 can fire.
-/// Correction: ranks count, never scores (the original added scores and scaled the graph to 4.5e-6). Scores are 0..1, best
-/// first, ties by row.
+/// Weights are normalised to a sum of 1 over the channels that took part. The sum is divided by its maximum, 1 / (k +
+/// 1), so that an item which is first in every channel has 1 before importance. Then the source's thresholds of .80 and
+/// .15 can be reached. Correction: only ranks count (the original added scores and scaled the graph to 4.5e-6). Scores
+/// are 0..1, best first, ties by row.
 pub fn rank(candidates: &[Candidate], constants: &Constants, now: Timestamp) -> Vec<Ranked> {
     let weights = [
         (Channel::Text, constants.text_weight),
@@ -105,7 +107,7 @@ mod tests {
     use super::super::testing::{ago, candidate, check, now};
     use super::*;
 
-    /// Importance left out, so that fusion alone is seen.
+    /// Constants without importance, to test fusion alone.
     fn fusion() -> Constants {
         Constants { importance_share: 0.0, ..Constants::default() }
     }
@@ -128,7 +130,7 @@ mod tests {
     fn a_channel_that_is_missing_scales_nobody_down() {
         let candidates =
             [candidate(1, &[(Channel::Text, Some(1), 9.0)]), candidate(2, &[(Channel::Text, Some(2), 8.0)])];
-        // Text alone took part, its weight is 1: 61/61 = 1, which passes the gate at .80; 61/62 = .983871.
+        // Text alone took part, so its weight is 1: 61/61 = 1, which passes the threshold of .80; 61/62 = .983871.
         check(&rank(&candidates, &fusion(), now()), &[(1, 1.0), (2, 0.983_871)]);
     }
 

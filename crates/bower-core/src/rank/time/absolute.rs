@@ -1,5 +1,5 @@
 //! Parses absolute dates: 2023-05-08, 8 May 2023, 05/08/2023, May 2023, Q3 2024, the 90s.
-//! A name that is an ordinary word too counts only beside a number or after a word that stands before times.
+//! A name that is also an ordinary word counts only beside a number, or after a word that introduces times.
 
 use jiff::civil::Date;
 
@@ -7,10 +7,10 @@ use super::aims::TimeReader;
 use super::calendar::{CivilSpan, shift};
 use super::words::{TimeUnit, Word, WordKind};
 
-/// Years that are read as years; other numbers of four digits count something.
+/// Numbers that are read as years; other four-digit numbers are counts.
 const YEARS: std::ops::RangeInclusive<u32> = 1900..=2100;
 
-/// Words after a number that make it a count of something although they do not end in s.
+/// Words after a number that make it a count although they do not end in s.
 const COUNTED: &[&str] = &[
     "kb",
     "mb",
@@ -48,7 +48,7 @@ const WAITED: &[&str] =
     &["timeout", "delay", "interval", "window", "limit", "wait", "deadline", "poll", "retry", "cap"];
 
 impl TimeReader<'_> {
-    /// A date, month, quarter, season, year or decade at a token. `placed`: a word before it says that a time follows.
+    /// Parses a date, month, quarter, season, year or decade at a token. `placed`: the word before it introduces a time.
     pub(super) fn absolute(&self, at: usize, placed: bool) -> Option<(CivilSpan, usize)> {
         let token = self.tokens.get(at)?;
         match token.kind {
@@ -127,9 +127,9 @@ impl TimeReader<'_> {
             .map(|part| (part, next))
     }
 
-    /// `2023-05-08`, `2023/05/08`, `2023.05.08`, `2023-05`, `2023-W19`, `20230508`; a time of day after it is passed over.
+    /// Parses `2023-05-08`, `2023/05/08`, `2023.05.08`, `2023-05`, `2023-W19`, `20230508`. A time of day after it is skipped.
     fn iso(&self, at: usize, value: u32, digits: u8) -> Option<(CivilSpan, usize)> {
-        // It may be part of a file's name, but not of a longer number or identifier.
+        // It may be part of a file name, but not of a longer number or identifier.
         if self.glued(at)
             && self
                 .tokens
@@ -167,7 +167,7 @@ impl TimeReader<'_> {
                 .flatten()
                 .map(|part| (part, at + 5));
         }
-        // "2019-20" is a season, not a month: only two digits that are a month, and after a hyphen.
+        // "2019-20" is a season, not a month. A month has two digits and follows a hyphen.
         let two = self.tokens[at + 2].range().len() == 2;
         (mark == '-' && two && !self.continues(at + 3))
             .then(|| CivilSpan::months(value as i16, i8::try_from(month).ok()?, 1))
@@ -175,7 +175,7 @@ impl TimeReader<'_> {
             .map(|part| (part, at + 3))
     }
 
-    /// `05/08/2023`, `8.5.2023`, `08-05-2023`, `05/08/23`, `08.05.23`.
+    /// Parses `05/08/2023`, `8.5.2023`, `08-05-2023`, `05/08/23`, `08.05.23`.
     fn with_separators(&self, at: usize, first: u32) -> Option<(CivilSpan, usize)> {
         let WordKind::Mark(mark @ ('-' | '/' | '.')) = self.glued_kind(at + 1)? else { return None };
         let WordKind::Number(second, 1..=2) = self.glued_kind(at + 2)? else { return None };
@@ -189,7 +189,7 @@ impl TimeReader<'_> {
         let padded = self.tokens[at].range().len() == 2 && self.tokens[at + 2].range().len() == 2;
         let year = match digits {
             4 => last,
-            // Two digits of a year: dots only where day and month are padded, for 1.2.23 is a version.
+            // A two-digit year after dots needs a padded day and month, because 1.2.23 is a version.
             2 if mark == '/' || (mark == '.' && padded) => self.century(last),
             _ => return None,
         };
@@ -198,14 +198,14 @@ impl TimeReader<'_> {
         Some((CivilSpan::day(date?)?, at + 5))
     }
 
-    /// The year that two digits mean: at most ten years ahead, else the last century.
+    /// Returns the year of two digits: at most ten years ahead, else in the last century.
     fn century(&self, two: u32) -> u32 {
         let this = u32::try_from(self.today.year()).unwrap_or(2000);
         let year = this / 100 * 100 + two;
         if year > this + 10 { year - 100 } else { year }
     }
 
-    /// `8 May 2023`, `8th of May`, `8. Mai 2023`, `8 de mayo de 2023`, `3-5 June`, `from 3 to 5 June`.
+    /// Parses `8 May 2023`, `8th of May`, `8. Mai 2023`, `8 de mayo de 2023`, `3-5 June`, `from 3 to 5 June`.
     fn day_month(&self, at: usize, day: u32) -> Option<(CivilSpan, usize)> {
         let (next, _) = self.past_suffix(at + 1);
         if let Some(found) = self.month_after_day(next, day) {
@@ -233,7 +233,7 @@ impl TimeReader<'_> {
         let of = usize::from(self.is(next, Word::Of));
         let token = self.tokens.get(next + of)?;
         let WordKind::Word(Word::Month { number, sure }) = token.kind else { return None };
-        // "5 may fail": a name that is a word needs its capital, a year, or "of".
+        // "5 may fail": a month name that is also a word needs a capital, a year, or "of".
         let named = sure || token.capital || of == 1 || self.year_after(next + of + 1).is_some();
         if !named || self.glued(next + of) {
             return None;
@@ -241,13 +241,13 @@ impl TimeReader<'_> {
         self.day_of(number, i8::try_from(day).ok()?, next + of + 1)
     }
 
-    /// A day of a month, with its year where one follows.
+    /// Returns a day of a month, with the year that follows, if any.
     fn day_of(&self, month: i8, day: i8, next: usize) -> Option<(CivilSpan, usize)> {
         let next = next + usize::from(self.is_mark(next, '.') && self.year_after(next + 1).is_some());
         if let Some((year, next)) = self.year_after(next) {
             return Some((CivilSpan::day(Date::new(year, month, day).ok()?)?, next));
         }
-        // 29 February is looked for up to eight years back.
+        // 29 February is searched up to eight years back.
         let mut year = self.today.year();
         for _ in 0..9 {
             if let Some(date) = Date::new(year, month, day).ok().filter(|date| *date <= self.today) {
@@ -258,7 +258,7 @@ impl TimeReader<'_> {
         None
     }
 
-    /// `May 8th, 2023`, `May 8`, `May 3-5, 2023`, `May 2023`, `May '23`, `May`.
+    /// Parses `May 8th, 2023`, `May 8`, `May 3-5, 2023`, `May 2023`, `May '23`, `May`.
     fn month(&self, at: usize, number: i8, sure: bool, placed: bool) -> Option<(CivilSpan, usize)> {
         // "Rio de Janeiro"
         let river = at >= 2 && self.is(at - 1, Word::Of) && self.text_is(at - 2, "rio");
@@ -322,18 +322,18 @@ impl TimeReader<'_> {
         self.day_of(number, i8::try_from(day).ok()?, after)
     }
 
-    /// Whether a month's name that is an ordinary word or a person's means the month here, after a word before times.
+    /// Whether a month name that is also a word or a person's name means the month here, after a word that introduces times.
     fn is_month_name(&self, at: usize, next: usize) -> bool {
         let token = &self.tokens[at];
         let abbreviated = token.range().len() <= 4 && !self.text_is(at, "may");
         if self.is(at.wrapping_sub(1), Word::By) || self.is(at.wrapping_sub(1), Word::Of) && !token.capital {
             return false;
         }
-        // "this may be", "in march on", "to march": small letters count only where the clause ends or a time goes on.
+        // "this may be", "in march on", "to march": lower case counts only at the end of a clause or within a longer time.
         token.capital || abbreviated || self.ends_clause(next) || self.is(at.wrapping_sub(1), Word::Last)
     }
 
-    /// `90s`, `'90s`, `1990s` without its century. Only 50s to 90s without an apostrophe: "30s" is half a minute.
+    /// Parses `90s`, `'90s`, `1990s` without its century. Without an apostrophe only 50s to 90s: "30s" is half a minute.
     fn short_decade(&self, at: usize, placed: bool) -> Option<(CivilSpan, usize)> {
         let WordKind::Number(two, 2) = self.tokens.get(at)?.kind else { return None };
         let marked = self
@@ -352,7 +352,7 @@ impl TimeReader<'_> {
         Some((CivilSpan::years(century + two as i16, 10)?, next + 1))
     }
 
-    /// A year after a month, season or day: `2023`, `, 2023`, `of 2023`, `'23`.
+    /// Parses a year after a month, season or day: `2023`, `, 2023`, `of 2023`, `'23`.
     pub(super) fn year_after(&self, at: usize) -> Option<(i16, usize)> {
         let comma = usize::from(self.is_mark(at, ','));
         let at = at + comma;
@@ -372,7 +372,7 @@ impl TimeReader<'_> {
         }
     }
 
-    /// The latest such span that has begun.
+    /// Returns the latest such span that has begun.
     pub(super) fn nearest(&self, of: impl Fn(i16) -> Option<CivilSpan>) -> Option<CivilSpan> {
         let year = self.today.year();
         let this = of(year)?;
@@ -380,7 +380,7 @@ impl TimeReader<'_> {
         Some(CivilSpan { yearless: true, ..part })
     }
 
-    /// The token after `st`, `nd`, `rd`, `th`, `er` or a dot that makes a number an ordinal, and whether one was there.
+    /// Returns the token after `st`, `nd`, `rd`, `th`, `er` or a dot that makes a number an ordinal, and whether there was one.
     fn past_suffix(&self, at: usize) -> (usize, bool) {
         let suffix = ["st", "nd", "rd", "th", "er", "º", "ª"].iter().any(|suffix| self.text_is(at, suffix));
         let german = self.is_mark(at, '.')
@@ -404,13 +404,13 @@ impl TimeReader<'_> {
             | WordKind::Word(_)
             | WordKind::Number(..) => false,
             WordKind::Mark('-' | ',') => !self.glued(at - 1) || self.dash_after_date(at - 1),
-            // A call's argument.
+            // The argument of a call.
             WordKind::Mark('(') => !self.glued(at - 1),
             WordKind::Mark(_) => true,
         }
     }
 
-    /// A dash right after a date's last token, as in `2019-2021` or `mid-2022`.
+    /// Whether there is a dash right after a date's last token, as in `2019-2021` or `mid-2022`.
     fn dash_after_date(&self, at: usize) -> bool {
         self.is_mark(at, '-')
             && at.checked_sub(1).and_then(|at| self.tokens.get(at)).is_some_and(|before| match before.kind {
@@ -431,7 +431,7 @@ impl TimeReader<'_> {
         }
     }
 
-    /// A year with nothing before it that says so: at the end of a question, or in brackets.
+    /// Whether a year counts without an introducing word: at the end of a question, or in brackets.
     fn stands_alone(&self, at: usize) -> bool {
         let WordKind::Number(year, _) = self.tokens[at].kind else { return false };
         let near =
@@ -453,19 +453,19 @@ impl TimeReader<'_> {
         (plural && !known(NO_PLURAL)) || known(COUNTED)
     }
 
-    /// `.5` or `,000` right after a number.
+    /// Whether `.5` or `,000` follows a number directly.
     fn decimal(&self, at: usize) -> bool {
         matches!(self.glued_kind(at), Some(WordKind::Mark('.' | ',')))
             && matches!(self.glued_kind(at + 1), Some(WordKind::Number(..)))
     }
 
-    /// A further part of a dotted or slashed number: no date is part of `10.12.2023.4`.
+    /// Whether a dotted or slashed number has a further part: `10.12.2023.4` contains no date.
     fn more_digits(&self, at: usize) -> bool {
         matches!(self.glued_kind(at), Some(WordKind::Mark('.' | '/' | '-')))
             && matches!(self.glued_kind(at + 1), Some(WordKind::Number(..)))
     }
 
-    /// Digits with a mark stand right before.
+    /// Whether digits with a mark precede directly.
     fn follows_digits(&self, at: usize) -> bool {
         self.glued(at)
             && matches!(
@@ -479,7 +479,7 @@ impl TimeReader<'_> {
             )
     }
 
-    /// Something that is part of the same number or identifier stands right after.
+    /// Whether a part of the same number or identifier follows directly.
     fn continues(&self, at: usize) -> bool {
         match self.glued_kind(at) {
             Some(
@@ -492,7 +492,7 @@ impl TimeReader<'_> {
         }
     }
 
-    /// The name is part of an identifier: `may_fail`, `self.march`.
+    /// Whether the name is part of an identifier: `may_fail`, `self.march`.
     fn glued_identifier(&self, at: usize) -> bool {
         matches!(self.glued_kind(at + 1), Some(WordKind::Mark('_' | '(' | '=')))
             || (self.glued(at)

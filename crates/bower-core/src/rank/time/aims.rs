@@ -1,5 +1,6 @@
-//! Reads how a question uses time: before, after or during one, latest or first, in order, or as the answer.
-//! Latest and first are of states, an order is one of events. One pass; what an expression used is not read again.
+//! Parses how a question uses time: before, after or during one, latest or first, in order, or as the answer.
+//! Latest and first apply to states, order to events. The parser makes one pass; the tokens of an expression are not
+//! read again.
 
 use jiff::civil::{Date, DateTime};
 use jiff::{Timestamp, Zoned};
@@ -9,16 +10,16 @@ use std::ops::Range;
 use super::calendar::{CivilSpan, Interval, joined};
 use super::words::{TimeToken, TimeUnit, Word, WordKind, tokens};
 
-/// The words of an event that are kept: what follows is rarely part of it.
+/// Most words of an event that are kept; later words are rarely part of it.
 const EVENT_WORDS: usize = 8;
 
-/// Verbs after "when" that make it a question.
+/// Verbs after "when" that make a question of it.
 const ASKING: &[&str] = &[
     "did", "was", "were", "is", "are", "will", "would", "does", "do", "has", "had", "have", "should", "can",
     "could", "s",
 ];
 
-/// Words before "after" and "before" that make something else of them: "look after", "named after".
+/// Words before "after" and "before" that change their meaning: "look after", "named after".
 const NO_ORDER: &[&str] = &[
     "look", "looks", "looked", "looking", "named", "sought", "takes", "took", "taking", "soon", "ever",
     "chase", "go",
@@ -28,13 +29,13 @@ const NO_ORDER: &[&str] = &[
 const RANKED: &[&str] =
     &["place", "prize", "class", "name", "aid", "half", "one", "two", "three", "few", "item"];
 
-/// Words that begin another clause, where an event's words end.
+/// Words that begin another clause and so end an event's words.
 const CLAUSE: &[&str] = &[
     "did", "does", "do", "was", "were", "is", "are", "or", "but", "which", "who", "what", "where", "why",
     "because", "so",
 ];
 
-/// Which side of something.
+/// The side of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeSide {
     /// Earlier.
@@ -43,16 +44,16 @@ pub enum TimeSide {
     After,
 }
 
-/// How far from an event: "three days" in "three days before the launch".
+/// Distance from an event: "three days" in "three days before the launch".
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Offset {
-    /// How many, 1 or more.
+    /// Number of units, 1 or more.
     pub count: i64,
-    /// Of what.
+    /// The unit.
     pub unit: TimeUnit,
 }
 
-/// What a question that asks for a time wants to know.
+/// The kind of time that a question asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asked {
     /// A point in time: "when did", "on what date", "how long ago".
@@ -61,7 +62,7 @@ pub enum Asked {
     Duration,
 }
 
-/// What an expression says of the wanted item's time.
+/// A condition on the wanted item's time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Aim {
     /// In the interval: "in May 2023", "yesterday", "as of 3 June".
@@ -74,11 +75,11 @@ pub enum Aim {
     Latest,
     /// The oldest state: "the first time", "originally", "at first".
     Earliest,
-    /// Before or after something that has to be found first: "before the launch", "three days after we moved".
+    /// Before or after an event that must be found first: "before the launch", "three days after we moved".
     Order {
-        /// Which side of it.
+        /// The side.
         side: TimeSide,
-        /// How far from it, where that was said.
+        /// The distance, if stated.
         offset: Option<Offset>,
         /// The words of the event, as in the question.
         event: String,
@@ -90,35 +91,35 @@ pub enum Aim {
 /// An expression of time in a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TimeExpression {
-    /// Its bytes in the question; on character boundaries, never empty.
+    /// Its bytes in the question, at character boundaries, never empty.
     pub range: Range<usize>,
-    /// What it says.
+    /// Its meaning.
     pub aim: Aim,
 }
 
-/// What a text says of time.
+/// The times in a text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Spoken {
-    /// Times that stand for themselves: "8 May 2023".
+    /// Times that are complete: "8 May 2023".
     pub absolute: Vec<Interval>,
-    /// Times that need the day on which it was written: "yesterday", "in May".
+    /// Times that depend on the day of writing: "yesterday", "in May".
     pub relative: Vec<Interval>,
-    /// It names a unit of time, as in "for three years".
+    /// Whether it names a unit of time, as in "for three years".
     pub counts: bool,
 }
 
-/// A text being read at a now.
+/// A text that is parsed at a given now.
 pub(super) struct TimeReader<'a> {
     source: &'a str,
     pub tokens: Vec<TimeToken>,
     pub today: Date,
     pub now: DateTime,
     zoned: &'a Zoned,
-    /// A question: a bare year may be meant. Otherwise a text, read for its dates.
+    /// Whether it is a question, in which a bare year may be meant. Otherwise it is a text, parsed for its dates.
     pub question: bool,
-    /// Something since it was last cleared was resolved from now.
+    /// Whether anything since the last reset was resolved from now.
     pub relative: Cell<bool>,
-    /// Periods tried: what the test of linear time counts.
+    /// Number of periods tried, for the test of linear time.
     #[cfg(test)]
     pub steps: Cell<usize>,
 }
@@ -129,11 +130,11 @@ pub(super) struct TextSpan {
     pub first: usize,
     /// The token after it.
     pub next: usize,
-    /// What it means.
+    /// Its meaning.
     pub interval: Interval,
-    /// It means that only because of when the text was written.
+    /// Whether its meaning depends on when the text was written.
     pub is_relative: bool,
-    /// It was said with its two ends.
+    /// Whether both ends were stated.
     pub is_range: bool,
 }
 
@@ -152,7 +153,7 @@ impl<'a> TimeReader<'a> {
         }
     }
 
-    /// Every expression, in order.
+    /// Returns every expression, in order.
     pub fn expressions(&self) -> Vec<TimeExpression> {
         let mut found = Vec::new();
         let mut at = 0;
@@ -169,10 +170,10 @@ impl<'a> TimeReader<'a> {
         found
     }
 
-    /// Every date, in order, and whether it counts time.
+    /// Returns every date, in order, and whether the text counts time.
     pub fn spoken(self) -> Spoken {
         let mut spoken = Spoken::default();
-        // No span is without one of these, and most texts are.
+        // Every span has at least one of these, and most texts have none.
         if !self.tokens.iter().any(TimeToken::is_anchor) {
             return spoken;
         }
@@ -184,12 +185,12 @@ impl<'a> TimeReader<'a> {
         spoken
     }
 
-    /// The same words read for their dates, as those of a text.
+    /// Returns a reader of the same words that parses them as a text.
     pub fn reading_text(self) -> Self {
         Self { question: false, ..self }
     }
 
-    /// Every date of a text, in order.
+    /// Returns every date of a text, in order.
     pub fn spans(&self) -> Vec<TextSpan> {
         let mut spans = Vec::new();
         let mut at = 0;
@@ -218,7 +219,7 @@ impl<'a> TimeReader<'a> {
         spans
     }
 
-    /// Whether an expression can begin with this token: most cannot.
+    /// Whether an expression can begin with this token; most cannot.
     fn may_begin(&self, at: usize) -> bool {
         match self.tokens[at].kind {
             WordKind::Number(..) => true,
@@ -227,7 +228,7 @@ impl<'a> TimeReader<'a> {
         }
     }
 
-    /// Whether a span of time can begin with this token: an article only before another word of time.
+    /// Whether a span of time can begin with this token; an article only before another word of time.
     fn may_begin_span(&self, at: usize) -> bool {
         let leads =
             |at: usize| self.tokens.get(at).is_some_and(|token| token.kind != WordKind::Word(Word::Other));
@@ -266,7 +267,7 @@ impl<'a> TimeReader<'a> {
         self.order(at).or_else(|| self.asked(at)).or_else(|| self.state(at))
     }
 
-    /// `before May`, `since Tuesday`, `by 10 July`, `as of December 2023`, `between May and July`, `from 2019 to 2021`.
+    /// Parses `before May`, `since Tuesday`, `by 10 July`, `as of December 2023`, `between May and July`, `from 2019 to 2021`.
     fn anchored(&self, at: usize) -> Option<(Aim, usize)> {
         let next = at + 1;
         let period = |at| self.span(at, true).and_then(|(part, next)| Some((self.interval(part)?, next)));
@@ -317,7 +318,7 @@ impl<'a> TimeReader<'a> {
         }
     }
 
-    /// A period, or two with a word or dash between: `May to July 2023`, `2019-2021`, `Monday through Friday`.
+    /// Parses a period, or two joined by a word or dash: `May to July 2023`, `2019-2021`, `Monday through Friday`.
     fn span(&self, at: usize, placed: bool) -> Option<(CivilSpan, usize)> {
         let (first, next) = self.period(at, placed, 0)?;
         let joint = self.is_dash(next) || matches!(self.word(next), Word::To | Word::Until);
@@ -332,7 +333,7 @@ impl<'a> TimeReader<'a> {
         Some((first, next))
     }
 
-    /// `before the launch`, `three days after we moved to Postgres`.
+    /// Parses `before the launch`, `three days after we moved to Postgres`.
     fn order(&self, at: usize) -> Option<(Aim, usize)> {
         let (offset, relation) = match self.count(at).or_else(|| self.is(at, Word::A).then_some((1, at + 1)))
         {
@@ -383,10 +384,10 @@ impl<'a> TimeReader<'a> {
         (telling && end > first).then_some((Aim::Order { side, offset, event }, end))
     }
 
-    /// Whether an event's words go on at a token.
+    /// Whether an event's words continue at a token.
     fn goes_on(&self, at: usize) -> bool {
         match self.tokens[at].kind {
-            // "the retreat on 9 February": the date stands on its own.
+            // "the retreat on 9 February": the date is an expression of its own.
             WordKind::Word(Word::Within) => self.period(at + 1, true, 0).is_none(),
             WordKind::Number(..) => true,
             WordKind::Mark(mark) => {
@@ -396,7 +397,7 @@ impl<'a> TimeReader<'a> {
         }
     }
 
-    /// `when did`, `how long ago`, `on what date`, `which year`, `how many weeks`.
+    /// Parses `when did`, `how long ago`, `on what date`, `which year`, `how many weeks`.
     fn asked(&self, at: usize) -> Option<(Aim, usize)> {
         let next = at + 1;
         match self.word(at) {
@@ -423,7 +424,7 @@ impl<'a> TimeReader<'a> {
         }
     }
 
-    /// `latest`, `most recent`, `right now`, `still`; `the first time`, `originally`, `at first`.
+    /// Parses `latest`, `most recent`, `right now`, `still`; `the first time`, `originally`, `at first`.
     fn state(&self, at: usize) -> Option<(Aim, usize)> {
         let next = at + 1;
         match self.word(at) {
@@ -452,7 +453,7 @@ impl<'a> TimeReader<'a> {
             Word::Last if self.is(next, Word::Time) => Some((Aim::Latest, next + 1)),
             Word::Earliest | Word::Initially => Some((Aim::Earliest, next)),
             Word::Ordinal(1) if self.is(next, Word::Time) => Some((Aim::Earliest, next + 1)),
-            // "When did we first deploy", "when was it last seen": between the verb and what was done.
+            // "When did we first deploy", "when was it last seen": between the verb and the action.
             Word::Ordinal(1)
                 if self.asks_which_time(at) && !RANKED.iter().any(|word| self.text_is(next, word)) =>
             {
@@ -463,7 +464,8 @@ impl<'a> TimeReader<'a> {
         }
     }
 
-    /// "first" or "last" as an adverb: a question with "did" or "when" stands before, no article or owner, a verb after.
+    /// Whether "first" or "last" is an adverb: the question has "did" or "when" before it, no article or owner, and a
+    /// verb after it.
     fn asks_which_time(&self, at: usize) -> bool {
         let opened = self.tokens[..at]
             .iter()
@@ -503,7 +505,7 @@ impl<'a> TimeReader<'a> {
         self.text(at).eq_ignore_ascii_case(word)
     }
 
-    /// Nothing stands between a token and the one before it.
+    /// Whether nothing separates a token from the one before it.
     pub fn glued(&self, at: usize) -> bool {
         self.tokens.get(at).is_some_and(|token| token.glued)
     }
@@ -516,7 +518,7 @@ impl<'a> TimeReader<'a> {
         matches!(self.glued_kind(at), Some(WordKind::Word(_)))
     }
 
-    /// Whether a clause ends before a token: the text does, or a mark follows that ends one.
+    /// Whether a clause ends before a token: at the text's end or at a mark that ends one.
     pub fn ends_clause(&self, at: usize) -> bool {
         match self.tokens.get(at).map(|token| token.kind) {
             None => true,
@@ -528,7 +530,7 @@ impl<'a> TimeReader<'a> {
         }
     }
 
-    /// Whether the token says that a time follows it.
+    /// Whether the token introduces a time.
     pub fn is_placed_by(&self, at: usize) -> bool {
         match self.word(at) {
             Word::Within
@@ -553,7 +555,7 @@ impl<'a> TimeReader<'a> {
         }
     }
 
-    /// Whether the token before says that a time follows.
+    /// Whether the token before introduces a time.
     pub fn is_placed(&self, at: usize) -> bool {
         at.checked_sub(1).is_some_and(|before| !self.is(before, Word::The) && self.is_placed_by(before))
     }

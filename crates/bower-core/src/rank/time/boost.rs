@@ -1,6 +1,5 @@
 //! Computes how much each candidate's score gains where its times match those in the question.
-//! Pure and total: every gain is finite, none is below 0, and candidates of which nothing is known are neither favoured nor put
-//! last.
+//! Pure and total: every gain is finite and at least 0. Candidates without known times are neither favoured nor put last.
 
 use super::calendar::seconds;
 use super::{Aim, Asked, Interval, Offset, TimeExpression, TimeSide, TimeUnit};
@@ -8,12 +7,13 @@ use super::{Aim, Asked, Interval, Offset, TimeExpression, TimeSide, TimeUnit};
 /// Seconds of a day.
 const DAY: f64 = 86_400.0;
 
-/// What a candidate without a known time gains of an asked time: above one that is known to be of another time, far
-/// below one that fits. Measured on nothing: both LoCoMo sets have a date on every item, the others ask for no times.
+/// Gain of a candidate without a known time for a time in the question. It is above that of a candidate of another
+/// time, and far below that of a match. Not measured: both LoCoMo sets have a date on every item, and the others ask
+/// for no times.
 const UNKNOWN: f64 = 0.3;
 
-/// How good the best mention of an event must be to fix the event's date, as a share of the event's words. On LoCoMo's 45
-/// questions with "before" or "after" an event, .3, .6 and .8 are within .004 of each other.
+/// Least share of an event's words that its best mention must contain to fix the event's date. On LoCoMo's 45 questions
+/// with "before" or "after" an event, .3, .6 and .8 are within .004 of each other.
 const SURE_MENTION: f32 = 0.6;
 
 /// The share of the candidates' spread of dates (tenth to ninetieth percentile) in which recency halves.
@@ -22,18 +22,21 @@ const HALF_LIFE: f64 = 0.25;
 /// The share of that spread over which nearness to an event falls to 1/e. An eighth is about a month in LoCoMo.
 const NEARNESS: f64 = 0.125;
 
-/// How much each kind of expression may add to a candidate's score, in standard deviations of the candidates' scores.
+/// Most that each kind of expression adds to a candidate's score, in standard deviations of the candidates' scores.
 ///
-/// Measured on LoCoMo turns and sessions over z(BM25) + .55 z(cosine), the first hundred of each channel as candidates:
-/// nDCG@10 of the questions with such an expression at the default, half of it and twice of it. Sets whose questions name no times do
-/// not move (CoSQA, Cranfield, SciFact: no question changes).
+/// Measured on LoCoMo turns and sessions over z(BM25) + .55 z(cosine), with the first hundred of each channel as
+/// candidates. The figures are nDCG@10 of the questions with such an expression: without -> with the default (half,
+/// twice). Sets whose questions name no times do not change (CoSQA, Cranfield, SciFact).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TimeWeights {
-    /// An asked time ("in May 2023"); 223 questions: turns .530 -> .587 (.560, .592), sessions .842 -> .894 (.878, .905).
+    /// A time in the question ("in May 2023"); 223 questions: turns .530 -> .587 (.560, .592), sessions .842 -> .894
+    /// (.878, .905).
     pub during: f32,
-    /// "When", for a candidate that speaks of a time; 264 questions: turns .688 -> .719 (.709, .742), sessions .893 -> .911 (.910, .911).
+    /// "When", for a candidate that mentions a time; 264 questions: turns .688 -> .719 (.709, .742), sessions .893 ->
+    /// .911 (.910, .911).
     pub moment: f32,
-    /// "How long", for a candidate that counts time; 37 questions: turns .371 -> .387 (.375, .396), sessions .845 -> .846 (.848, .859).
+    /// "How long", for a candidate that counts time; 37 questions: turns .371 -> .387 (.375, .396), sessions .845 ->
+    /// .846 (.848, .859).
     pub length: f32,
     /// "Latest", "recently"; 42 questions: turns .574 -> .574 (.575, .575), sessions .772 -> .811 (.798, .809).
     pub state: f32,
@@ -48,7 +51,7 @@ impl Default for TimeWeights {
 }
 
 impl TimeWeights {
-    /// All of them times a factor of 0 or more.
+    /// Multiplies all weights by a factor of 0 or more.
     #[must_use]
     pub fn times(self, factor: f32) -> Self {
         Self {
@@ -61,24 +64,24 @@ impl TimeWeights {
     }
 }
 
-/// What is known of a candidate's times.
+/// The known times of a candidate.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ItemTimes {
-    /// When it was said or written: the date of its title, file name or fields, or when a memory was kept.
+    /// When it was written: the date of its title, file name or fields, or when a memory was kept.
     pub own: Option<Interval>,
-    /// Since when and until when it holds, where that is known; an open end is the end of time.
+    /// The time in which it is true, if known; an open end is the end of time.
     pub valid: Option<Interval>,
-    /// The times that its text speaks of.
+    /// The times that its text mentions.
     pub mentioned: Vec<Interval>,
-    /// Its text counts time ("for three years").
+    /// Whether its text counts time ("for three years").
     pub counts: bool,
 }
 
-/// What each candidate gains, in standard deviations of the candidates' scores, for the times that a question asks for.
+/// Returns the gain of each candidate for the times in a question, in standard deviations of the candidates' scores.
 ///
-/// `items` are the candidates, best first. `mention` gives, for an event's words and a candidate's place, the share of
-/// the words that it holds, 0 to 1; it is called only for questions that name an event. Without expressions, and where
-/// no candidate differs, all gains are equal.
+/// `items` are the candidates, best first. `mention` returns the share of an event's words that the candidate at an
+/// index contains, 0 to 1. It is called only for questions that name an event. All gains are equal if there are no
+/// expressions or the candidates do not differ.
 pub fn boosts(
     question: &[TimeExpression],
     items: &[ItemTimes],
@@ -105,7 +108,7 @@ pub fn boosts(
                 add(weights.moment, &|_, item| f64::from(u8::from(!item.mentioned.is_empty())));
             }
             Aim::Asked(Asked::Duration) => add(weights.length, &|_, item| f64::from(u8::from(item.counts))),
-            // "currently, in August 2023" is about August.
+            // "currently, in August 2023" means August.
             Aim::Latest if !timed => add(weights.state, &|_, item| spread.late(item, TimeSide::After)),
             Aim::Earliest if !timed => add(weights.state, &|_, item| spread.late(item, TimeSide::Before)),
             Aim::During(_) | Aim::Before(_) | Aim::After(_) | Aim::Latest | Aim::Earliest => {}
@@ -119,8 +122,8 @@ pub fn boosts(
     gains
 }
 
-/// Whether a candidate's own time, validity or text meets every time that the question asks for: the filter of a strict
-/// search. One without a known time does not; a question without a time keeps all.
+/// Whether a candidate's own time, validity or text meets every time in the question: the filter of a strict search. A
+/// candidate without a known time does not; a question without a time keeps all.
 pub fn meets(question: &[TimeExpression], item: &ItemTimes) -> bool {
     let shares = |aim: &Aim| {
         item.own.iter().chain(&item.valid).chain(&item.mentioned).any(|span| overlap(aim, span) > 0.0)
@@ -143,7 +146,7 @@ fn is_span(aim: &Aim) -> bool {
     }
 }
 
-/// The first expression of each kind but spans: "when ... when" asks once.
+/// Returns the first expression of each kind, and all spans: "when ... when" counts once.
 fn first_of_each(question: &[TimeExpression]) -> impl Iterator<Item = &TimeExpression> {
     question.iter().enumerate().filter_map(|(at, found)| {
         let same = |other: &TimeExpression| std::mem::discriminant(&other.aim) == std::mem::discriminant(&found.aim);
@@ -152,7 +155,8 @@ fn first_of_each(question: &[TimeExpression]) -> impl Iterator<Item = &TimeExpre
     })
 }
 
-/// How well a candidate fits the asked times, 0 to 1: the best of the intervals, and the worst of that and each side.
+/// Returns how well a candidate fits the times in the question, 0 to 1: the best fit of the intervals, and the least of
+/// that and each side.
 fn fit(question: &[TimeExpression], item: &ItemTimes, scale: f64) -> f64 {
     let mut during: Option<f64> = None;
     let mut sides = 1.0_f64;
@@ -166,7 +170,8 @@ fn fit(question: &[TimeExpression], item: &ItemTimes, scale: f64) -> f64 {
     during.unwrap_or(1.0).min(sides)
 }
 
-/// The best fit of what is known of a candidate. What its text speaks of can only help: it speaks of other things too.
+/// Returns the best fit of a candidate's known times. Times that its text mentions can only help, because it may also
+/// be about others.
 fn item_fit(aim: &Aim, item: &ItemTimes, scale: f64) -> f64 {
     let own = item.own.map(|own| span_fit(aim, &own, scale));
     let valid =
@@ -176,7 +181,7 @@ fn item_fit(aim: &Aim, item: &ItemTimes, scale: f64) -> f64 {
     item.mentioned.iter().map(|span| span_fit(aim, span, scale)).fold(known.unwrap_or(UNKNOWN), f64::max)
 }
 
-/// Seconds that a span shares with an asked time.
+/// Returns the seconds that a span shares with a time in the question.
 fn overlap(aim: &Aim, span: &Interval) -> f64 {
     let (from, until) = (seconds(span.from), seconds(span.until));
     match aim {
@@ -187,8 +192,8 @@ fn overlap(aim: &Aim, span: &Interval) -> f64 {
     }
 }
 
-/// 1 for a span inside the asked time; less where the span is longer than what was asked ("2023" for a day in May),
-/// by the square root of the ratio; outside falling to 1/e over half the asked length and two days.
+/// Returns the fit of a span: 1 inside the time of the question. A longer span ("2023" for a day in May) has the square
+/// root of the ratio of the lengths. Outside, the fit falls to 1/e over half the question's length plus two days.
 ///
 /// Half of that scale and twice of it give the same nDCG@10 on both LoCoMo sets to .003.
 fn span_fit(aim: &Aim, span: &Interval, scale: f64) -> f64 {
@@ -205,8 +210,8 @@ fn span_fit(aim: &Aim, span: &Interval, scale: f64) -> f64 {
     if shared > 0.0 { (asked / span.seconds()).min(1.0).sqrt() } else { (shared / falls).exp() }
 }
 
-/// The date of an event: that of the candidate which mentions it best, the earlier in the list where two do. A time that
-/// this candidate's text speaks of is the event's; else it was said on the day.
+/// Returns the date of an event, from the candidate that mentions it best; of equals, the earlier in the list. If this
+/// candidate's text mentions a time, that is the event's; otherwise the event was on the day of writing.
 fn event_date(event: &str, items: &[ItemTimes], mention: &dyn Fn(&str, usize) -> f32) -> Option<Interval> {
     let dated = items.iter().enumerate().filter(|(_, item)| item.own.is_some() || !item.mentioned.is_empty());
     let mut best: Option<(f32, &ItemTimes)> = None;
@@ -217,15 +222,15 @@ fn event_date(event: &str, items: &[ItemTimes], mention: &dyn Fn(&str, usize) ->
         }
     }
     let (_, item) = best?;
-    // Of several times the first is as good as any; one far from the day it was said on is of something else.
+    // Of several times the first is as good as any. One far from the day of writing belongs to something else.
     let near = |span: &&Interval| {
         item.own.is_none_or(|own| (seconds(own.from) - seconds(span.from)).abs() < 60.0 * DAY)
     };
     item.mentioned.iter().find(near).copied().or(item.own)
 }
 
-/// Nearness on the right side of an event, or to the time so far from it: 1 at it, 1/e a scale away, and four times as
-/// steep on the wrong side. What is told of an event's sequel is mostly told soon after.
+/// Returns nearness to an event on its right side, or to the time at an offset from it. It is 1 at that time and 1/e a
+/// scale away, and falls four times as steeply on the wrong side. An event's sequel is mostly told soon after it.
 fn order(event: Interval, side: TimeSide, offset: Option<Offset>, item: &ItemTimes, scale: f64) -> f64 {
     let Some(own) = item.own else { return UNKNOWN };
     let away = match side {
@@ -242,7 +247,7 @@ fn order(event: Interval, side: TimeSide, offset: Option<Offset>, item: &ItemTim
     if away > -DAY / 2.0 { (-away.max(0.0) / scale).exp() } else { (4.0 * away / scale).exp() }
 }
 
-/// A unit's usual length in seconds; months and years as in the Gregorian mean (365.2425 days).
+/// Returns a unit's usual length in seconds; months and years by the Gregorian mean (365.2425 days).
 fn unit_seconds(unit: TimeUnit) -> f64 {
     match unit {
         TimeUnit::Minute => 60.0,
@@ -256,7 +261,7 @@ fn unit_seconds(unit: TimeUnit) -> f64 {
     }
 }
 
-/// How the candidates' own times lie: tenth and ninetieth percentile, first and last, in seconds.
+/// Percentiles of the candidates' own times: tenth and ninetieth, first and last, in seconds.
 #[derive(Clone, Copy, Debug)]
 struct Spread {
     low: f64,
@@ -274,12 +279,12 @@ impl Spread {
         Self { low: at(1), high: at(9), first: at(0), last: at(10) }
     }
 
-    /// Over how many seconds nearness to an event falls.
+    /// Returns the seconds over which nearness to an event falls.
     fn scale(self) -> f64 {
         NEARNESS * (self.high - self.low)
     }
 
-    /// How late (or, before, how early) a candidate is among the candidates: 1 for the last, halved with each half-life.
+    /// Returns how late (or, with `Before`, how early) a candidate is: 1 for the last, halved with each half-life.
     fn late(self, item: &ItemTimes, side: TimeSide) -> f64 {
         let half_life = (HALF_LIFE * (self.high - self.low)).max(DAY);
         let Some(own) = item.own else { return UNKNOWN };
@@ -296,7 +301,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The day so many days after 1 January 2023, which is 1,672,531,200.
+    /// Days counted from 1 January 2023, which is 1,672,531,200.
     fn days(from: i64, until: i64) -> Interval {
         let at = |day: i64| jiff::Timestamp::from_second(1_672_531_200 + day * 86_400).unwrap();
         Interval { from: at(from), until: at(until) }
@@ -333,11 +338,11 @@ mod tests {
             &[on(125), on(144), on(105), unknown.clone()],
             &[1.0, 0.135_335, 0.135_335, 0.3],
         );
-        // A year that holds the ten days fits by sqrt(10/365) = .1655; a text that speaks of a day in it fits wholly.
+        // A year that contains the ten days fits by sqrt(10/365) = .1655; a text that mentions a day in it fits wholly.
         let year = ItemTimes { own: Some(days(0, 365)), ..unknown.clone() };
         let speaks = ItemTimes { mentioned: vec![days(500, 501), days(121, 122)], ..on(700) };
         check(std::slice::from_ref(&may), &[year, speaks], &[0.165_521, 1.0]);
-        // What holds for years holds in May; a text that speaks of other times is as one without.
+        // A statement that is true for years is true in May; a text that mentions other times is like one without.
         let valid = ItemTimes { valid: Some(days(0, 2_000)), ..unknown.clone() };
         let other = ItemTimes { mentioned: vec![days(900, 901)], ..unknown };
         check(&[may], &[valid, other], &[1.0, 0.3]);
@@ -362,7 +367,7 @@ mod tests {
         );
         let got = gains(&[Aim::Earliest], &items, &|_, _| 0.0);
         assert!((got[0] - 1.0).abs() < 1e-6 && (got[2] - 0.5).abs() < 1e-6, "{got:?}");
-        // A time that was asked for says it better.
+        // A time in the question is more exact.
         let got = gains(&[Aim::Latest, Aim::During(days(0, 1))], &items, &|_, _| 0.0);
         assert!(got[0] > 0.9 && got[10] < 0.1, "{got:?}");
     }
@@ -385,9 +390,9 @@ mod tests {
         let week = Some(Offset { count: 40, unit: TimeUnit::Day });
         let got = gains(&[after(week)], &items, &launch);
         assert!(got[0] > 0.99 && got[1] < 0.1 && got[3] < 0.1, "{got:?}");
-        // Nobody mentions it well enough: nothing moves.
+        // No candidate mentions it well enough: nothing changes.
         assert_eq!(gains(&[after(None)], &items, &|_, _| 0.5), [0.0; 5]);
-        // The mention itself says that it was the day before.
+        // The mention states that it was the day before.
         let told = [ItemTimes { mentioned: vec![days(39, 40)], ..on(40) }, on(39)];
         let got = gains(&[after(None)], &told, &|_, at| if at == 0 { 1.0 } else { 0.0 });
         assert!(got[1] > got[0], "{got:?}");

@@ -1,5 +1,5 @@
 //! Spans of the civil calendar: days, weeks, months, years and their parts.
-//! Weeks begin on Monday (ISO 8601); no function fails on any number: what lies outside the calendar is `None`.
+//! Weeks begin on Monday (ISO 8601). No function fails on any number: a date outside the calendar is `None`.
 
 use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::TimeZone;
@@ -7,7 +7,7 @@ use jiff::{Span, Timestamp, ToSpan};
 
 use super::words::TimeUnit;
 
-/// A half-open span of instants: `from` is in it, `until` is not, and `from < until`.
+/// A half-open span of instants: it contains `from` but not `until`, and `from < until`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Interval {
     /// The first instant.
@@ -17,7 +17,7 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// Its length in seconds, above 0.
+    /// Returns its length in seconds, above 0.
     pub fn seconds(&self) -> f64 {
         seconds(self.until) - seconds(self.from)
     }
@@ -38,7 +38,7 @@ pub(super) fn seconds(at: Timestamp) -> f64 {
 pub(super) struct CivilSpan {
     pub from: DateTime,
     pub until: DateTime,
-    /// The year was not said: the nearest in the past was taken.
+    /// Whether the year was not stated; the nearest past year was used.
     pub yearless: bool,
 }
 
@@ -51,7 +51,7 @@ impl CivilSpan {
         Self::new(date, date.tomorrow().ok()?)
     }
 
-    /// `count` months from the first of a month, 1 to 12.
+    /// Returns `count` months from the first of a month, 1 to 12.
     pub fn months(year: i16, month: i8, count: i32) -> Option<Self> {
         let from = Date::new(year, month, 1).ok()?;
         Self::new(from, from.checked_add(Span::new().try_months(count).ok()?).ok()?)
@@ -61,12 +61,12 @@ impl CivilSpan {
         Self::new(Date::new(year, 1, 1).ok()?, Date::new(year.checked_add(count)?, 1, 1).ok()?)
     }
 
-    /// A season of three months as meteorologists count them in the north: 0 is winter, from December of the year.
+    /// Returns a meteorological season of three months in the northern hemisphere: 0 is winter, from December of the year.
     pub fn season(year: i16, season: i8) -> Option<Self> {
         Self::months(year, if season == 0 { 12 } else { 3 * season }, 3)
     }
 
-    /// The whole unit that holds a day: its week, its month and so on.
+    /// Returns the whole unit that contains a day: its week, its month and so on.
     pub fn around(date: Date, unit: TimeUnit) -> Option<Self> {
         match unit {
             TimeUnit::Minute | TimeUnit::Hour | TimeUnit::Day => Self::day(date),
@@ -85,12 +85,12 @@ impl CivilSpan {
         }
     }
 
-    /// From the start of this to the end of another that does not end before it.
+    /// Returns the span from the start of this to the end of another that does not end before it.
     pub fn to(self, end: Self) -> Option<Self> {
         (self.from < end.until).then_some(Self { from: self.from, until: end.until, yearless: end.yearless })
     }
 
-    /// The same span so many years later.
+    /// Returns the same span some years later.
     pub fn later_by(self, years: i32) -> Option<Self> {
         let span = Span::new().try_years(years).ok()?;
         Some(Self {
@@ -104,7 +104,7 @@ impl CivilSpan {
         self.from.date()
     }
 
-    /// The last day that it holds.
+    /// Returns its last day.
     pub fn last_day(self) -> Option<Date> {
         let last = self.until.date();
         if self.until.time() == Time::midnight() { last.yesterday().ok() } else { Some(last) }
@@ -114,8 +114,8 @@ impl CivilSpan {
         (self.until.date() - self.from.date()).get_days()
     }
 
-    /// The first, second or third third (0 to 2). Quarters, seasons and longer are cut at months, the rest at days, of
-    /// which the last third has the most: the early part of May is its first ten days.
+    /// Returns the first, second or third third (0 to 2). Quarters, seasons and longer spans are cut at months, others
+    /// at days. The last third has the most days: the early part of May is its first ten days.
     pub fn third(self, third: i32) -> Option<Self> {
         let months = self.from.date().until((jiff::Unit::Month, self.until.date())).ok()?;
         let months_whole = i32::from(months.get_years()) * 12 + months.get_months();
@@ -127,7 +127,8 @@ impl CivilSpan {
         self.cut_days(days / 3 * third, until)
     }
 
-    /// The first or second half (0 or 1): months where there are two or more, else days; May's halves meet before the 16th.
+    /// Returns the first or second half (0 or 1): cut at months if there are two or more, else at days. May's halves
+    /// meet before the 16th.
     pub fn half(self, half: i32) -> Option<Self> {
         let months = self.from.date().until((jiff::Unit::Month, self.until.date())).ok()?;
         let months_whole = i32::from(months.get_years()) * 12 + months.get_months();
@@ -148,10 +149,10 @@ impl CivilSpan {
         Self::new(shift(start, from.into(), TimeUnit::Day)?, shift(start, until.into(), TimeUnit::Day)?)
     }
 
-    /// The first `count` units of this span, or its last.
+    /// Returns the first `count` units of this span, or its last.
     ///
-    /// Weeks are those of the calendar that begin in the span (the first weekend of August starts on its first
-    /// Saturday), except that the last ones may end after it; a first week is its first seven days.
+    /// Weeks are calendar weeks that begin in the span (the first weekend of August starts on its first Saturday), but
+    /// the last ones may end after it. A first week is the first seven days.
     pub fn ends(self, count: i64, unit: TimeUnit, last: bool) -> Option<Self> {
         let (from, until) = (self.from.date(), self.until.date());
         match (unit, last) {
@@ -168,7 +169,7 @@ impl CivilSpan {
         }
     }
 
-    /// The `number`-th unit of this span, from 1.
+    /// Returns the `number`-th unit of this span, from 1.
     pub fn nth(self, number: i64, unit: TimeUnit) -> Option<Self> {
         let from = self.from.date();
         match unit {
@@ -188,8 +189,8 @@ impl CivilSpan {
         .filter(|part| part.from < self.until)
     }
 
-    /// The instants of this span in a zone. A local time that a change of clocks skips is read as the instant after the
-    /// gap, one that comes twice as the first of the two.
+    /// Returns the instants of this span in a zone. A local time that a clock change skips means the instant after the
+    /// gap; one that occurs twice means the first.
     pub fn interval(self, zone: &TimeZone) -> Option<Interval> {
         let from = zone.to_ambiguous_timestamp(self.from).compatible().ok()?;
         let until = zone.to_ambiguous_timestamp(self.until).compatible().ok()?;
@@ -197,7 +198,7 @@ impl CivilSpan {
     }
 }
 
-/// Makes one span of two ends; the year of the second holds for the first where that has none.
+/// Joins two ends into one span; the second's year also applies to the first if that has none.
 pub(super) fn joined(first: CivilSpan, second: CivilSpan) -> Option<CivilSpan> {
     let year = |date: Date| i32::from(date.year());
     let mut first = first;
@@ -225,28 +226,28 @@ fn midnight(date: Date) -> DateTime {
     date.to_datetime(Time::midnight())
 }
 
-/// The Monday of a day's week.
+/// Returns the Monday of a day's week.
 fn monday(date: Date) -> Option<Date> {
     shift(date, -i64::from(date.weekday().to_monday_zero_offset()), TimeUnit::Day)
 }
 
-/// The first such weekday (0 is Monday) on or after a day.
+/// Returns the first such weekday (0 is Monday) on or after a day.
 pub(super) fn on_or_after(date: Date, weekday: i8) -> Option<Date> {
     let ahead = (weekday - date.weekday().to_monday_zero_offset()).rem_euclid(7);
     shift(date, ahead.into(), TimeUnit::Day)
 }
 
-/// The last such weekday before a day.
+/// Returns the last such weekday before a day.
 pub(super) fn before(date: Date, weekday: i8) -> Option<Date> {
     on_or_after(shift(date, -7, TimeUnit::Day)?, weekday)
 }
 
-/// A day so many units later. A month's end stays in the month: a month after 31 January is 28 February.
+/// Returns a day some units later. A month's end stays in the month: a month after 31 January is 28 February.
 pub(super) fn shift(date: Date, count: i64, unit: TimeUnit) -> Option<Date> {
     date.checked_add(span(count, unit)?).ok()
 }
 
-/// So many units as a span.
+/// Returns a number of units as a span.
 pub(super) fn span(count: i64, unit: TimeUnit) -> Option<Span> {
     match unit {
         TimeUnit::Minute => Span::new().try_minutes(count),

@@ -1,16 +1,16 @@
 //! Parses relative times: last week, two weeks ago, the Sunday before 25 October, the first weekend of August.
-//! They are said from now or from another time. A count of units back means the whole unit that was then: "two weeks ago" is a
-//! week, Monday first.
+//! They are relative to now or to another time. A count of units back means the whole unit at that time: "two weeks
+//! ago" is a week, Monday first.
 
 use super::aims::TimeReader;
 use super::calendar::{CivilSpan, before, on_or_after, shift, span};
 use super::words::{TimeUnit, Word, WordKind};
 
-/// How deep one time may stand on another ("the week before the first day of last May"): bounds the work a token costs.
+/// Most nested times ("the week before the first day of last May"); bounds the work for each token.
 const DEEPEST: u8 = 4;
 
 impl TimeReader<'_> {
-    /// Any span of time that begins at a token. `placed`: a word before it says that a time follows.
+    /// Parses any span of time that begins at a token. `placed`: the word before it introduces a time.
     pub(super) fn period(&self, at: usize, placed: bool, depth: u8) -> Option<(CivilSpan, usize)> {
         if depth > DEEPEST {
             return None;
@@ -27,7 +27,7 @@ impl TimeReader<'_> {
             .or_else(|| self.absolute(start, placed))
     }
 
-    /// `early March`, `mid-2022`, `late last year`, `the beginning of May`, `the end of summer 2023`.
+    /// Parses `early March`, `mid-2022`, `late last year`, `the beginning of May`, `the end of summer 2023`.
     fn portion(&self, at: usize, depth: u8) -> Option<(CivilSpan, usize)> {
         let word = self.word(at);
         let next = match word {
@@ -50,8 +50,8 @@ impl TimeReader<'_> {
         Some((CivilSpan { yearless: part.yearless, ..cut? }, end))
     }
 
-    /// `the first week of May`, `the last two weeks of August 2023`, `the second half of 2022`, `the 3rd quarter of 2024`,
-    /// `the first Monday of June`, `the last day of last month`.
+    /// Parses `the first week of May`, `the last two weeks of August 2023`, `the second half of 2022`, `the 3rd quarter
+    /// of 2024`, `the first Monday of June`, `the last day of last month`.
     fn ordinal_of(&self, at: usize, depth: u8) -> Option<(CivilSpan, usize)> {
         let (number, next) = match self.tokens.get(at)?.kind {
             WordKind::Word(Word::Ordinal(number)) => (Some(i64::from(number)), at + 1),
@@ -100,8 +100,8 @@ impl TimeReader<'_> {
         Some((CivilSpan { yearless: outer.yearless, ..part? }, end))
     }
 
-    /// `the week before 3 August 2023`, `two weeks before 11 August`, `the Sunday before 25 October`, `the day after 8 May`,
-    /// `last weekend before April 10`, `the week of 8 May`.
+    /// Parses `the week before 3 August 2023`, `two weeks before 11 August`, `the Sunday before 25 October`, `the day
+    /// after 8 May`, `last weekend before April 10`, `the week of 8 May`.
     fn beside(&self, at: usize, the: bool, depth: u8) -> Option<(CivilSpan, usize)> {
         let at = at + usize::from(self.is(at, Word::Last) || (!the && self.is(at, Word::A)));
         let (count, next) = self.count(at).unwrap_or((1, at));
@@ -133,7 +133,7 @@ impl TimeReader<'_> {
             Word::Weekday { number, .. } => {
                 on_or_after(shift(edge, 1, TimeUnit::Day)?, number).and_then(CivilSpan::day)
             }
-            // The seven days before, not the week of the calendar: it is said of what was just told.
+            // The seven days before, not the calendar week: the phrase refers to the time just named.
             Word::TimeUnit(unit @ (TimeUnit::Week | TimeUnit::Month)) if count == 1 => {
                 let far = shift(edge, side, unit)?;
                 if side < 0 {
@@ -155,7 +155,7 @@ impl TimeReader<'_> {
         Some((CivilSpan { yearless: anchor.yearless, ..part? }, end))
     }
 
-    /// What is said from now: today, last week, this month, two weeks ago, the past 3 days, last Friday, Tuesday.
+    /// Parses times relative to now: today, last week, this month, two weeks ago, the past 3 days, last Friday, Tuesday.
     fn said_from_now(&self, at: usize, the: bool) -> Option<(CivilSpan, usize)> {
         let today = self.today;
         let next = at + 1;
@@ -177,7 +177,7 @@ impl TimeReader<'_> {
             {
                 Some((CivilSpan::day(shift(today, 2, TimeUnit::Day)?)?, next + 2))
             }
-            // "the weekend" is the last that has begun.
+            // "the weekend" is the latest that has begun.
             Word::TimeUnit(TimeUnit::Weekend) if the && self.text_is(at, "weekend") => Some((
                 CivilSpan::around(before(shift(today, 1, TimeUnit::Day)?, 5)?, TimeUnit::Weekend)?,
                 next,
@@ -191,7 +191,8 @@ impl TimeReader<'_> {
         }
     }
 
-    /// After "last": the unit, weekday, month or season before this one; "the last month" and "the last 3 weeks" end now.
+    /// Parses the rest after "last": the unit, weekday, month or season before this one. "the last month" and "the last
+    /// 3 weeks" end now.
     fn last(&self, at: usize, the: bool) -> Option<(CivilSpan, usize)> {
         if let Some((count, next)) = self.count(at)
             && let Word::TimeUnit(unit) = self.word(next)
@@ -217,11 +218,11 @@ impl TimeReader<'_> {
         Some((part, next))
     }
 
-    /// After "past": the span that ends now.
+    /// Parses the rest after "past": the span that ends now.
     fn rolling(&self, at: usize) -> Option<(CivilSpan, usize)> {
         let (count, next) = self.count(at).unwrap_or((1, at));
         match self.word(next) {
-            // "half past hour" is nobody's phrase; "past weekend" is a weekend.
+            // "half past hour" is no phrase; "past weekend" is a weekend.
             Word::TimeUnit(TimeUnit::Weekend) => Some((self.neighbour(-1, TimeUnit::Weekend)?, next + 1)),
             Word::TimeUnit(unit) => Some((self.until_now(count, unit)?, next + 1)),
             Word::Weekday { number, .. } if next == at => {
@@ -234,7 +235,7 @@ impl TimeReader<'_> {
         }
     }
 
-    /// After "this": the unit that holds now, the weekday of this week, the month or season of this year.
+    /// Parses the rest after "this": the unit that contains now, the weekday of this week, the month or season of this year.
     fn this(&self, at: usize) -> Option<(CivilSpan, usize)> {
         let next = at + 1;
         let year = self.today.year();
@@ -258,7 +259,7 @@ impl TimeReader<'_> {
         Some((part, next))
     }
 
-    /// After "next": the unit after this one, the weekday of next week, the month or season that is still to begin.
+    /// Parses the rest after "next": the unit after this one, the weekday of next week, the month or season that has not begun.
     fn next(&self, at: usize) -> Option<(CivilSpan, usize)> {
         let next = at + 1;
         if let Some((count, next)) = self.count(at)
@@ -285,17 +286,17 @@ impl TimeReader<'_> {
         Some((part, next))
     }
 
-    /// A weekday alone is the last one before today. A short form needs a word before times.
+    /// Parses a bare weekday: the last one before today. A short form needs a word that introduces times.
     fn weekday(&self, at: usize, number: i8, sure: bool) -> Option<(CivilSpan, usize)> {
         let placed = at.checked_sub(1).is_some_and(|before| self.is_placed_by(before));
         if !(sure || placed && self.tokens[at].capital && !self.glued(at + 1)) {
             return None;
         }
-        // "segunda-feira" and "Monday-to-Friday" are left to the words around them.
+        // "segunda-feira" and "Monday-to-Friday" are parsed with the words around them.
         Some((CivilSpan::day(before(self.today, number)?)?, self.past_day_part(at + 1)))
     }
 
-    /// `3 days ago`, `a week ago`, `half a year ago`, `a couple of months back`, `two weeks from now`.
+    /// Parses `3 days ago`, `a week ago`, `half a year ago`, `a couple of months back`, `two weeks from now`.
     fn ago(&self, at: usize) -> Option<(CivilSpan, usize)> {
         let half = self.is(at, Word::Half);
         let at = at + usize::from(half);
@@ -348,7 +349,7 @@ impl TimeReader<'_> {
         Some((part, end))
     }
 
-    /// A count: `3`, `three`, `twenty-one`, `a few`, `a couple of`, `several`.
+    /// Parses a count: `3`, `three`, `twenty-one`, `a few`, `a couple of`, `several`.
     pub(super) fn count(&self, at: usize) -> Option<(i64, usize)> {
         match self.tokens.get(at)?.kind {
             WordKind::Number(value, _) if value > 0 && !self.glued(at + 1) => Some((value.into(), at + 1)),
@@ -371,10 +372,10 @@ impl TimeReader<'_> {
         }
     }
 
-    /// The unit before or after the one that holds now; a weekend is that of the week before or after.
+    /// Returns the unit before or after the one that contains now; a weekend is that of the week before or after.
     fn neighbour(&self, by: i64, unit: TimeUnit) -> Option<CivilSpan> {
         let day = match unit {
-            // From a month's first day: a month before 31 March is 28 February, two before is right as well.
+            // Counted from a month's first day, because a month before 31 March is 28 February.
             TimeUnit::Month | TimeUnit::Quarter | TimeUnit::Year | TimeUnit::Decade => {
                 self.today.first_of_month()
             }
@@ -385,19 +386,19 @@ impl TimeReader<'_> {
         CivilSpan::around(shift(day, by, unit)?, unit)
     }
 
-    /// So many units up to now.
+    /// Returns a number of units that end now.
     fn until_now(&self, count: i64, unit: TimeUnit) -> Option<CivilSpan> {
         let from = self.now.checked_sub(span(count, unit)?).ok()?;
         (from < self.now).then_some(CivilSpan { from, until: self.now, yearless: false })
     }
 
-    /// The latest such span that is over.
+    /// Returns the latest such span that has ended.
     fn ended(&self, of: impl Fn(i16) -> Option<CivilSpan>) -> Option<CivilSpan> {
         let year = self.today.year();
         (0..3).filter_map(|back| of(year - back)).find(|part| part.until.date() <= self.today)
     }
 
-    /// "yesterday evening", "Monday morning": the day is enough.
+    /// Skips a part of the day: in "yesterday evening" or "Monday morning" the day is enough.
     fn past_day_part(&self, at: usize) -> usize {
         at + usize::from(self.is(at, Word::DayPart))
     }

@@ -1,5 +1,5 @@
 //! A table of time expressions with their meanings, made by hand from a calendar, as test cases.
-//! Each line is a text and what is found in it. Days are `from/until`, the second not in it; `<` is before, `>` at or after.
+//! Each line is a text and its expressions. Days are `from/until`, the second excluded; `<` is before, `>` at or after.
 
 use jiff::Zoned;
 use jiff::tz::TimeZone;
@@ -476,7 +476,7 @@ mod wild {
 
     #[test]
     fn long_texts_take_linear_time() {
-        // Steps, not seconds: a token that could begin much looks at a bounded number of others.
+        // Counts steps, not seconds: each token looks at a bounded number of others.
         let now: Zoned = NOW.parse().unwrap();
         for unit in [
             "the week before ",

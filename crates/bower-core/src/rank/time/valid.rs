@@ -1,31 +1,32 @@
-//! Parses the time span in which a statement says that it holds.
-//! It may say since when and until when: "since May 2024", "starting Monday", "until 10 July".
+//! Parses the time span in which a statement is true.
+//! The text names its start and end: "since May 2024", "starting Monday", "until 10 July".
 
 use jiff::{SignedDuration, Span, Timestamp, Zoned};
 
 use super::Interval;
 use super::aims::TimeReader;
 
-/// The span in which a statement holds; an end that it does not name is none.
+/// The span in which a statement is true; an end that is not stated is `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Valid {
-    /// From this instant on.
+    /// The first instant.
     pub from: Option<Timestamp>,
-    /// Until before this instant: the end of the day, month or year that was named.
+    /// The instant after the last: the end of the day, month or year that was named.
     pub until: Option<Timestamp>,
 }
 
-/// Words that say since when, looking back.
+/// Words that introduce a start in the past.
 const SINCE: &[&str] = &["since"];
-/// Words that say from when on, looking ahead.
+/// Words that introduce a start in the future.
 const STARTING: &[&str] = &["starting", "effective", "beginning"];
-/// Words that say until when.
+/// Words that introduce an end.
 const UNTIL: &[&str] = &["until", "till", "til", "through", "thru", "expires", "expire", "ends"];
-/// Words that may stand between those and the time.
+/// Words that may be between those and the time.
 const BETWEEN: &[&str] = &["on", "the", "in", "at", "from", "around", "about"];
 
-/// Since when and until when a text holds that was written then. Nothing where it names several beginnings or several ends, or
-/// an end before its beginning. A weekday or a date without a year that looks ahead is the next one, others are the last.
+/// Returns the span in which a text written at `written` is true. It is empty if the text names several starts or
+/// several ends, or an end before its start. A weekday or a date without a year means the next one after words about
+/// the future, else the last one.
 pub fn valid(text: &str, written: &Zoned) -> Valid {
     let reader = TimeReader::new(text, written).reading_text();
     let (mut froms, mut untils) = (Vec::new(), Vec::new());
@@ -44,7 +45,7 @@ pub fn valid(text: &str, written: &Zoned) -> Valid {
             || span.first >= 2
                 && reader.text_is(span.first - 1, "of")
                 && reader.text_is(span.first - 2, "as");
-        // "from March on", "from Monday,", "From 2 May": what is only told of ("the report from March") begins nothing.
+        // "from March on", "from Monday,", "From 2 May". A mere mention ("the report from March") starts nothing.
         let goes_on =
             ["on", "onward", "onwards", "forward"].iter().any(|word| reader.text_is(span.next, word))
                 || reader.is_mark(span.next, ',')
@@ -69,8 +70,8 @@ pub fn valid(text: &str, written: &Zoned) -> Valid {
     }
 }
 
-/// The next such time, where a text that names none exactly looks ahead: a week or a year later by the calendar, for days of
-/// which the clocks are changed have other lengths.
+/// Moves a time that depends on the day of writing and has passed to the next such time, a week or a year later. Counts
+/// by the calendar, because days with a clock change have other lengths.
 fn forward(found: Interval, is_relative: bool, written: &Zoned) -> Interval {
     let gone = written.timestamp().duration_since(found.until);
     if !is_relative || gone.is_negative() {

@@ -1,5 +1,5 @@
 //! Tokenizes a text into words, numbers and marks, with the meanings that each word can have for time.
-//! Every byte is looked at once, and no word is copied: offsets are those of the text as given.
+//! Each byte is read once, and no word is copied: offsets refer to the passed text.
 
 use std::ops::Range;
 
@@ -26,7 +26,8 @@ pub enum TimeUnit {
     Decade,
 }
 
-/// What a word can mean for time; most readers look for a few of these and pass the rest. `sure` is false where it is an ordinary word or a name too ("may", "sun", "April").
+/// A word's meaning for time; most readers test for a few of these and skip the rest. `sure` is false if it is also an
+/// ordinary word or a name ("may", "sun", "April").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Word {
     Month {
@@ -38,7 +39,7 @@ pub(super) enum Word {
         number: i8,
         sure: bool,
     },
-    /// 0 is winter, which begins in December; `sure` as above ("spring", "fall").
+    /// 0 is winter, which begins in December; `sure` as for months ("spring", "fall").
     Season {
         number: i8,
         sure: bool,
@@ -48,7 +49,7 @@ pub(super) enum Word {
     Count(i32),
     /// `first` to `twelfth`.
     Ordinal(i32),
-    /// "few", "several", "couple": a number that nobody counted.
+    /// "few", "several", "couple": an indefinite number.
     Some(i32),
     A,
     The,
@@ -73,7 +74,7 @@ pub(super) enum Word {
     Since,
     Until,
     By,
-    /// A word that stands before a time and says nothing more: in, on, during, at, im, le.
+    /// A word that only introduces a time: in, on, during, at, im, le.
     Within,
     Of,
     Between,
@@ -114,7 +115,7 @@ pub(super) enum Word {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum WordKind {
     Word(Word),
-    /// At most nine digits; the value and how many digits.
+    /// A value of at most nine digits, and the number of digits.
     Number(u32, u8),
     Mark(char),
 }
@@ -124,9 +125,9 @@ pub(super) struct TimeToken {
     pub kind: WordKind,
     pub start: usize,
     pub end: usize,
-    /// It begins with an upper-case letter.
+    /// Whether it begins with an upper-case letter.
     pub capital: bool,
-    /// Nothing stands between it and the token before.
+    /// Whether nothing separates it from the token before.
     pub glued: bool,
 }
 
@@ -138,7 +139,7 @@ impl TimeToken {
         }
     }
 
-    /// Whether it is such that a span of time may rest on it; none is without one.
+    /// Whether it can anchor a span of time; every span has at least one such token.
     pub fn is_anchor(&self) -> bool {
         match self.kind {
             WordKind::Number(..) => true,
@@ -167,8 +168,8 @@ impl TimeToken {
 
 /// The words of time, sorted by spelling for binary search.
 ///
-/// English, then month and weekday names of German, French, Spanish, Italian, Portuguese and Dutch, and the small words
-/// that stand before a date in these.
+/// English, then month and weekday names of German, French, Spanish, Italian, Portuguese and Dutch, and their small
+/// words that precede a date.
 #[rustfmt::skip]
 const LEXICON: &[(&str, Word)] = {
     use Word::{
@@ -253,7 +254,7 @@ const LEXICON: &[(&str, Word)] = {
 /// The longest word of the lexicon, in bytes.
 const LONGEST: usize = 10;
 
-/// A word as one number that sorts as its bytes do; comparing numbers is three times as fast as comparing strings here.
+/// Returns a word as a number that sorts as its bytes do. Comparing numbers is three times as fast as comparing strings here.
 const fn key(word: &[u8]) -> u128 {
     let mut key = 0;
     let mut at = 0;
@@ -275,7 +276,7 @@ static KEYS: [u128; LEXICON.len()] = {
     keys
 };
 
-/// For each first letter, which lengths its words have: most words of a text are ruled out by one look.
+/// For each first letter, the lengths of its words as bits; this rules out most words of a text at once.
 static LENGTHS: [u32; 26] = {
     let mut lengths = [0; 26];
     let mut at = 0;
@@ -287,7 +288,7 @@ static LENGTHS: [u32; 26] = {
     lengths
 };
 
-/// Where the words of each first letter begin in the lexicon; the last is its end.
+/// The start of each first letter's words in the lexicon; the last entry is its end.
 static STARTS: [usize; 27] = {
     let mut starts = [LEXICON.len(); 27];
     let mut at = LEXICON.len();
@@ -296,7 +297,7 @@ static STARTS: [usize; 27] = {
         let first = (LEXICON[at].0.as_bytes()[0] - b'a') as usize;
         starts[first] = at;
     }
-    // A letter without words begins where the next does.
+    // A letter without words begins where the next one does.
     let mut letter = 26;
     while letter > 0 {
         letter -= 1;
@@ -307,7 +308,7 @@ static STARTS: [usize; 27] = {
     starts
 };
 
-/// What a word means, in whatever case of ASCII.
+/// Returns the meaning of a word, ignoring ASCII case.
 fn look_up(word: &[u8]) -> Word {
     let first = (word[0] | 0x20).wrapping_sub(b'a') as usize;
     if word.len() > LONGEST || first >= LENGTHS.len() || LENGTHS[first] & (1 << word.len()) == 0 {
@@ -318,10 +319,10 @@ fn look_up(word: &[u8]) -> Word {
     same.binary_search(&key(word)).map_or(Word::Other, |at| LEXICON[start + at].1)
 }
 
-/// The tokens of a text in order. White space only parts them.
+/// Returns the tokens of a text in order. White space only separates them.
 ///
-/// A word starts with a letter and holds letters and digits ("q3"); a number is a run of ASCII digits; anything else is
-/// a mark of one character.
+/// A word starts with a letter and consists of letters and digits ("q3"). A number is a run of ASCII digits. Anything
+/// else is a mark of one character.
 pub(super) fn tokens(text: &str) -> Vec<TimeToken> {
     let bytes = text.as_bytes();
     let mut found = Vec::with_capacity(text.len() / 4);
@@ -359,12 +360,12 @@ pub(super) fn tokens(text: &str) -> Vec<TimeToken> {
     found
 }
 
-/// The character that starts at a byte.
+/// Returns the character that starts at a byte.
 fn char_at(text: &str, at: usize) -> char {
     text[at..].chars().next().expect("a byte of the text starts a character where the one before ended")
 }
 
-/// Where the letters and digits that go on at a byte end.
+/// Returns the end of the letters and digits at a byte.
 fn word_end(text: &str, mut at: usize) -> usize {
     let bytes = text.as_bytes();
     while let Some(&byte) = bytes.get(at) {

@@ -148,7 +148,7 @@ fn what_is_there_is_not_overwritten() {
         };
         let after = |id: &str| ItemCopy { supersedes_id: Some(id.to_owned()), ..new.clone() };
         refuse(after(&memory("port 8080").id), "replaced here");
-        refuse(after(&there.id), "stands");
+        refuse(after(&there.id), "is kept");
         refuse(after(&new.id), "circle");
         refuse(ItemCopy { owner: None, ..after(&memory("port 8080").id) }, "replaced here");
         let old = item(store, "port 8080");

@@ -1,11 +1,11 @@
 //! Finds the best documents of one segment by `MaxScore` (Turtle and Flood 1995) over windows of documents.
 //!
-//! Frequent terms that cannot lift a document over the threshold by themselves, all together, are not gone through: they are
-//! asked only for documents that others have found. The rest is added up window by window, in an array that stays in the first
-//! cache. Sums are exact ([`super::Bm25`]), so the order in which terms are added does not matter.
+//! Frequent terms that together cannot lift a document over the threshold are not iterated. They are looked up only for
+//! documents that other terms found. The other terms are summed window by window, in an array that stays in the
+//! first-level cache. Sums are exact ([`super::Bm25`]), so the order of addition does not matter.
 //!
-//! At 100,000 passages and 200 results this takes a third of the time of tantivy's block-max WAND, whose bookkeeping at each
-//! document costs more than adding a posting up.
+//! At 100,000 passages and 200 results this takes a third of the time of tantivy's block-max WAND. Its bookkeeping at
+//! each document costs more than adding a posting.
 
 use tantivy::DocId;
 use tantivy::TERMINATED;
@@ -17,28 +17,28 @@ use super::super::score::Bm25;
 /// Documents of a window: 16 kB of sums.
 const WINDOW: usize = 4_096;
 
-/// Documents that are looked through together; a window has as many groups as a word has bits.
+/// Documents of a group, which is examined at once; a window has as many groups as a word has bits.
 const GROUP: usize = WINDOW / u64::BITS as usize;
 
-/// Asking a term for a document takes as long as adding up so many of its postings, so that a term is only asked where the
-/// others together are so much rarer.
+/// Looking up a document in a term's list costs as much as adding this many of its postings. So a term is only looked
+/// up if the others together are that much rarer.
 const ASKING: usize = 4;
 
-/// Sums that are compared with the threshold at once.
+/// Number of sums that are compared with the threshold at once.
 const FEW: usize = 16;
 
-/// A term of more documents has a table of what it is worth: that is looked up faster than divided.
+/// Terms with more documents get a table of their scores, because a look-up is faster than the division.
 const TABLED: u32 = 1_024;
 
-/// Frequencies that such a table holds, from 1; few documents have a word more often.
+/// Number of frequencies in such a table, from 1; few documents contain a term more often.
 const FREQUENCIES: usize = 4;
 
-/// The postings of one term, gone through once.
+/// Iterates the postings of one term once.
 pub(super) struct Cursor {
     postings: BlockSegmentPostings,
     at: usize,
     nth: usize,
-    /// By frequency, then by length.
+    /// Scores by frequency, then by length.
     table: Vec<[f32; 256]>,
 }
 
@@ -47,7 +47,7 @@ impl Cursor {
         Self { postings, at: 0, nth, table: Vec::new() }
     }
 
-    /// Makes the table, where it pays.
+    /// Creates the table if the term is frequent enough.
     fn make_table(&mut self, bm25: &Bm25) {
         if self.postings.doc_freq() > TABLED && self.table.is_empty() {
             self.table = (1..=FREQUENCIES as u32)
@@ -56,22 +56,22 @@ impl Cursor {
         }
     }
 
-    /// Which term of the question's it is.
+    /// Returns the term's index in the question.
     pub(super) fn nth(&self) -> usize {
         self.nth
     }
 
-    /// How many documents have the term.
+    /// Returns the number of documents with the term.
     pub(super) fn doc_freq(&self) -> usize {
         self.postings.doc_freq() as usize
     }
 
-    /// The document that it stands at.
+    /// Returns the current document.
     pub(super) fn doc(&self) -> DocId {
         self.postings.docs().get(self.at).copied().unwrap_or(TERMINATED)
     }
 
-    /// How often the document has the term, where it has it. Documents are asked for in ascending order.
+    /// Returns the term's frequency in a document, if it contains the term. Documents must be passed in ascending order.
     pub(super) fn seek(&mut self, doc: DocId) -> Option<u32> {
         if self.doc() < doc {
             self.at = self.postings.seek(doc);
@@ -79,7 +79,7 @@ impl Cursor {
         (self.doc() == doc).then(|| self.postings.freq(self.at))
     }
 
-    /// Adds what the term is worth in the documents of a window that begins with `base`; gives the groups that it touched.
+    /// Adds the term's scores for the documents of the window that begins with `base`; returns the groups that changed.
     fn add(&mut self, base: DocId, sums: &mut [f32; WINDOW], bm25: &Bm25, lengths: &FieldNormReader) -> u64 {
         if self.doc() < base {
             self.at = self.postings.seek(base);
@@ -109,8 +109,8 @@ impl Cursor {
     }
 }
 
-/// Gives `each` all documents whose score is above a threshold, ascending, with their scores; `each` says the threshold
-/// from there on, which never falls.
+/// Passes to `each` all documents whose score is above a threshold, ascending, with their scores. `each` returns the
+/// next threshold, which never falls.
 pub(super) fn best(
     mut cursors: Vec<Cursor>,
     bm25: &Bm25,
@@ -119,14 +119,14 @@ pub(super) fn best(
     each: &mut dyn FnMut(DocId, f32) -> f32,
 ) {
     cursors.sort_by(|a, b| bm25.most(a.nth).total_cmp(&bm25.most(b.nth)));
-    // What the first so many terms can add together.
+    // The most that the first n terms can add together.
     let together: Vec<f32> = std::iter::once(0.0)
         .chain(cursors.iter().scan(0.0, |sum, cursor| {
             *sum += bm25.most(cursor.nth);
             Some(*sum)
         }))
         .collect();
-    // How many postings the terms from each on have.
+    // The number of postings of the terms from each index on.
     let mut remaining = vec![0; cursors.len() + 1];
     for (at, cursor) in cursors.iter().enumerate().rev() {
         remaining[at] = remaining[at + 1] + cursor.doc_freq();
@@ -159,8 +159,8 @@ pub(super) fn best(
             groups &= groups - 1;
             let group = &mut sums[first..first + GROUP];
             for (at, few) in group.as_chunks::<FEW>().0.iter().enumerate() {
-                // Sums are not negative, so their bits are in their order, and of integers the compiler takes the maximum
-                // many at a time. Most of the time it ends here.
+                // Sums are not negative, so their bits sort like the sums, and the compiler vectorises the maximum of
+                // integers. Most groups end here.
                 if few.iter().fold(0, |most, sum| most.max(sum.to_bits().cast_signed())) > floor_bits {
                     for (&sum, doc) in few.iter().zip(base + (first + at * FEW) as DocId..) {
                         if sum > floor {

@@ -1,4 +1,4 @@
-//! Opens what a segment says of each document, and finds the documents that a narrow filter keeps.
+//! A segment's columns of rows and parents, and the documents that a narrow filter keeps.
 
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
@@ -9,16 +9,16 @@ use tantivy::{DocId, TantivyError};
 
 use crate::item::{Allowed, RowId};
 
-/// A filter that keeps at most one in this many rows is narrow. With one in ten, going through all postings and asking of the
-/// best whether they are kept takes less.
+/// A filter is narrow if it keeps at most one in this many rows. With one in ten, iterating all postings and then
+/// checking the best is faster.
 const NARROW: usize = 20;
 
-/// What a segment says of each document. Opened once: to find a column by its name takes as long as to read a hundred values.
+/// A segment's columns. They are opened once: finding a column by its name takes as long as reading a hundred values.
 pub(super) struct Columns {
     pub(super) rows: Arc<dyn ColumnValues<u64>>,
-    /// 0 where it has none.
+    /// 0 for none.
     pub(super) parents: Arc<dyn ColumnValues<u64>>,
-    /// Whether the rows ascend, once somebody had to know.
+    /// Whether the rows ascend; computed on demand.
     ascends: OnceLock<bool>,
 }
 
@@ -28,8 +28,8 @@ impl Columns {
         Ok(Self { rows: column("row")?, parents: column("parent")?, ascends: OnceLock::new() })
     }
 
-    /// The documents that a narrow filter keeps of a segment, ascending; `None` where it keeps too many of the index's
-    /// `docs_in_all`, or an older version wrote the segment and its rows do not ascend.
+    /// Returns the documents of a segment that a narrow filter keeps, ascending. `None` if it keeps too many of the
+    /// index's `docs_in_all` documents. Also `None` if an older version wrote the segment and its rows do not ascend.
     pub(super) fn kept(
         &self,
         segment: &SegmentReader,
@@ -60,11 +60,12 @@ impl Columns {
                 docs.push(from);
             }
         }
-        // Where each was found, it does not matter how the others stand.
+        // If all rows were found, the order of the others does not matter.
         (docs.len() == wanted.len() || self.ascends(end)).then_some(docs)
     }
 
-    /// Whether the rows of all `docs` documents ascend strictly: looked at once while the index is open, and only when it matters.
+    /// Whether the rows of all `docs` documents ascend strictly. Checked at most once while the index is open, and only
+    /// on demand.
     fn ascends(&self, docs: DocId) -> bool {
         let row = |doc| self.rows.get_val(doc);
         *self.ascends.get_or_init(|| (1..docs).all(|doc| row(doc - 1) < row(doc)))
@@ -77,7 +78,8 @@ impl std::fmt::Debug for Columns {
     }
 }
 
-/// The first of some documents whose row is not below a given one, where rows ascend strictly; their end if there is none.
+/// Returns the first document of a range whose row is not below a given one; the end if there is none. Rows must ascend
+/// strictly.
 pub(super) fn first_not_below(rows: &dyn ColumnValues<u64>, row: u64, docs: Range<u32>) -> u32 {
     if docs.is_empty() {
         return docs.end;
@@ -86,7 +88,7 @@ pub(super) fn first_not_below(rows: &dyn ColumnValues<u64>, row: u64, docs: Rang
     if row <= start {
         return docs.start;
     }
-    // A row stands at most as many documents on as it is larger: exactly so many where no numbers are missing.
+    // Rows ascend by at least one per document, so the row is at most this far; exactly so if no numbers are missing.
     let reach = (u64::from(docs.start) + (row - start)).min(u64::from(docs.end - 1)) as u32;
     let there = rows.get_val(reach);
     if there <= row {
@@ -110,7 +112,7 @@ mod tests {
     use super::*;
     use crate::item::RowSet;
 
-    /// As an older version merged them: rows descend, so no kept row stands where it is looked for.
+    /// Rows descend, as an older version merged them, so that no kept row is where bisection looks.
     #[test]
     fn kept_rows_are_found_in_a_segment_without_order() {
         let dir = tempfile::tempdir().unwrap();

@@ -1,5 +1,5 @@
 //! Examines given rows in the text index: their BM25 scores for a question, their speakers and their parents.
-//! A parent is what a row is a part of, such as a document.
+//! A parent contains the row, as a document contains a chunk.
 
 use tantivy::index::{InvertedIndexReader, SegmentReader};
 use tantivy::postings::Postings;
@@ -15,10 +15,11 @@ use crate::error::{Error, Result};
 use crate::item::RowId;
 
 impl TextIndex {
-    /// What the question says of given rows, in their order: of each its BM25 score as [`TextIndex::search`] gives it, and
-    /// how each term adds to it. Rows that neither index nor delta holds have no words.
+    /// Returns the results of given rows, in order: the BM25 score that [`TextIndex::search`] returns, and what each
+    /// term adds to it. Rows in neither index nor delta have no terms.
     ///
-    /// `delta` is that of `question`, scanned for `names` too ([`super::query_names`]); a row of the delta is taken from there.
+    /// `delta` belongs to `question`, and was scanned for `names` too ([`super::query_names`]). A row of the delta is
+    /// read from there.
     pub fn examine(
         &self,
         question: &Prepared,
@@ -45,10 +46,11 @@ impl TextIndex {
         Ok(examined)
     }
 
-    /// Where the segment has the rows that are still wanted, as document and place in `rows`; what is found is wanted no more.
+    /// Finds the wanted rows in a segment, as documents with their positions in `rows`; rows that were found are
+    /// removed from the wanted ones.
     ///
-    /// Rows ascend within a segment but in those that an older version wrote; what is not where it would be is looked up as
-    /// a term.
+    /// Rows ascend within a segment, except in segments of an older version. A row that bisection does not find is
+    /// looked up as a term.
     fn find(
         &self,
         segment: &SegmentReader,
@@ -105,7 +107,7 @@ impl TextIndex {
         Ok(None)
     }
 
-    /// Which share of each document's lines is spoken by somebody whom the question names.
+    /// Returns the share of each document's lines that is spoken by a person whom the question names.
     fn speakers(
         &self,
         segment: &SegmentReader,

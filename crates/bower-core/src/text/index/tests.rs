@@ -1,4 +1,4 @@
-//! Tests of the text index: what it finds, what it refuses, and damage that it must notice.
+//! Tests of the text index: its results, its refusals, and damage that it must detect.
 
 use super::super::compact::{CompactionPlan, FreshText, compact};
 use super::super::delta::{DeltaScan, encode_terms, search_delta};
@@ -14,7 +14,7 @@ fn coverage(change: u64) -> Coverage {
     Coverage { store: "s".into(), change: Change(change), mark: change * 7 }
 }
 
-/// A row whose parent is its number without the last digit.
+/// Returns a row whose parent is its number without the last digit.
 fn fresh(row: u32, text: &str) -> FreshText {
     FreshText { row: RowId(row), parent: u64::from(row / 10), terms: encode_terms(text, ENGLISH) }
 }
@@ -42,7 +42,7 @@ fn ask(dir: &Path, question: &str) -> Vec<u32> {
 #[test]
 fn rows_ascend_in_a_merged_segment() {
     let dir = tempfile::tempdir().unwrap();
-    // Each next one is small enough to be merged with those before, and the smallest come last.
+    // Each next segment is small enough to be merged with those before, and the smallest come last.
     put(dir.path(), 1, &[], &[(1, "cod"), (2, "cod"), (3, "cod")]);
     put(dir.path(), 2, &[], &[(4, "cod"), (5, "cod")]);
     put(dir.path(), 3, &[], &[(6, "cod")]);
@@ -101,7 +101,7 @@ fn damage_is_an_error_and_not_an_empty_answer() {
     assert!(read_payload(dir.path(), payload).unwrap_err().to_string().contains("its format is 1.0"));
 }
 
-/// Whatever byte of whatever file was changed: the answer is the same, or the damage is told; and no compaction trusts it.
+/// Changes each byte of each file: the answer is the same or the damage is reported, and no compaction accepts it.
 #[test]
 fn a_changed_byte_is_told_or_not_read_and_never_compacted() {
     let dir = tempfile::tempdir().unwrap();
@@ -158,7 +158,7 @@ fn a_changed_byte_is_told_or_not_read_and_never_compacted() {
     TextIndex::open(dir.path()).unwrap().unwrap().verify().unwrap();
 }
 
-/// What an older version wrote has no checksums; it is compared as a whole before it is compacted, and has them then.
+/// An index of an older version has no checksums. It is verified as a whole before it is compacted, and has them afterwards.
 #[test]
 fn the_next_compaction_gives_checksums_to_an_older_index() {
     let dir = tempfile::tempdir().unwrap();
@@ -183,7 +183,7 @@ fn the_next_compaction_gives_checksums_to_an_older_index() {
     let new = TextIndex::open(dir.path()).unwrap().unwrap();
     assert_eq!((new.has_sums(), new.len()), (true, old.len() + 1));
     new.verify().unwrap();
-    // One that an older version wrote on top of it has none of its own, and is not taken for whole.
+    // A commit that an older version added has no checksums of its own, and is not accepted as verified.
     std::fs::copy(golden.join(META), dir.path().join(META)).unwrap();
     assert!(TextIndex::open(dir.path()).is_err());
 }
@@ -199,11 +199,11 @@ fn segments_stay_few() {
     assert_eq!(ask(dir.path(), "words"), (0..10).collect::<Vec<_>>());
 }
 
-/// Many windows of documents, words of every rarity, filters and dead rows: `MaxScore` gives the same bits as scoring each
-/// row, which the delta does.
+/// Many windows of documents, terms of every rarity, filters and deleted rows. `MaxScore` must give the same bits as
+/// scoring each row, which the delta does.
 #[test]
 fn the_best_of_many_rows_are_those_of_all() {
-    // Word n is in about one of n + 1 rows.
+    // Term n is in about one of n + 1 rows.
     let mut seed = 1_u64;
     let mut dice = move |below: u64| {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -229,7 +229,7 @@ fn the_best_of_many_rows_are_those_of_all() {
     let index = TextIndex::open(dir.path()).unwrap().unwrap();
     assert!(index.searcher.segment_readers().iter().any(|segment| segment.max_doc() > 3 * 4_096));
     let drop: RowSet = [RowId(5), RowId(40_001), RowId(41), RowId(43), RowId(8_001)].into_iter().collect();
-    // One row in 102, in nine, and some that no segment has, in one run.
+    // One row in 102, in nine, and a run of rows that no segment has.
     let keeps = [
         rows.iter().map(|(row, _)| RowId(*row)).filter(|row| row.0 % 51 == 0).collect(),
         rows.iter().map(|(row, _)| RowId(*row)).filter(|row| row.0 % 9 == 0).collect(),
@@ -251,7 +251,7 @@ fn the_best_of_many_rows_are_those_of_all() {
         let prepared = index.prepare(&terms, &Delta::empty(), None).unwrap();
         for keep in keeps.iter().map(Some).chain([None]) {
             let mut scan = DeltaScan::new(&terms, &[], keep);
-            // Rows that are dropped, or gone and not yet compacted away, count in the statistics.
+            // Rows that are dropped, or deleted and not yet compacted away, count in the statistics.
             for (row, text) in &rows {
                 scan.push(RowId(*row), &encode_terms(text, ENGLISH)).unwrap();
             }
