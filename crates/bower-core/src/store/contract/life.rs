@@ -156,16 +156,22 @@ fn both_sides_of_a_contradiction_stay_until_somebody_says_which_is_right() {
     }
 }
 
-/// A late decision: the older side was replaced meanwhile, or the newer was.
+/// A late decision: the older side was replaced meanwhile, or the newer was, which a person wrote or nobody has reviewed.
 #[test]
 fn a_review_of_what_was_replaced_meanwhile_forks_no_chain() {
+    let candidate = NewMemory {
+        status: Status::Candidate,
+        provenance: Provenance::told(Author::Web),
+        ..memory("the cache is not on")
+    };
     for ruling in Ruling::ALL {
-        for side in [0, 1] {
+        for (side, second) in
+            [(0, memory("the cache is not on")), (1, memory("the cache is not on")), (1, candidate.clone())]
+        {
             with_store(|store, _| {
                 let older = told(store, "the cache is on", WriteAction::Alone, 1);
                 let dispute = decided(WriteAction::Disputes(older));
-                let newer =
-                    store.put_memory(&memory("the cache is not on"), &dispute, stamp(2)).unwrap().unwrap();
+                let newer = store.put_memory(&second, &dispute, stamp(2)).unwrap().unwrap();
                 let sides = [older, newer.row];
                 let since = told(store, "the cache is gone", WriteAction::Replaces(sides[side]), 3);
                 store.settle(newer.review.unwrap(), *ruling, stamp(4)).unwrap().unwrap();

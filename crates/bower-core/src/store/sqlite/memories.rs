@@ -165,8 +165,13 @@ fn promote(connection: &Connection, row: RowId, change: Change, stamp: Stamp<'_>
     if before.status != Status::Candidate.word() && before.reviewed {
         return Ok(());
     }
-    let after =
-        State { reviewed: true, ..before.clone().with_status(Status::Active, stamp.now.as_microsecond()) };
+    // A memory that was replaced since the review began has a successor, and stays superseded.
+    let state = if before.status == Status::Superseded.word() {
+        before.clone()
+    } else {
+        before.clone().with_status(Status::Active, stamp.now.as_microsecond())
+    };
+    let after = State { reviewed: true, ..state };
     let mut detail = Map::from_iter([("rule".to_owned(), json!("told"))]);
     turn(connection, row, &before, &after, &mut detail, stamp)?;
     let id = id_of(connection, row)?;

@@ -154,16 +154,19 @@ mod tests {
         }
         assert_eq!(known.get(&now, &of("1")), None);
         assert_eq!(known.get(&now, &of("2")), Some(one(2)));
-        // One bit for each row: each set takes a little more than a quarter of the limit.
-        let quarter = MOST_BYTES as u32 / 4 * 8;
+        // One bit for each row up to the last: each set takes a little more than a quarter of the limit.
+        let up_to = |bytes: u32| -> Arc<RowSet> {
+            Arc::new((0..bytes * 8).step_by(1 << 20).chain([bytes * 8]).map(RowId).collect())
+        };
+        let quarter = MOST_BYTES as u32 / 4;
         for n in 0..4 {
-            known.put(now.clone(), &of(&format!("large {n}")), &one(quarter));
+            known.put(now.clone(), &of(&format!("large {n}")), &up_to(quarter));
         }
         let kept = known.kept();
         assert_eq!(kept.sets.len(), 3);
         assert_eq!(kept.bytes, kept.sets.iter().map(|(select, rows)| bytes(select, rows)).sum::<usize>());
         drop(kept);
-        known.put(now.clone(), &of("too large"), &one(quarter * 4));
+        known.put(now.clone(), &of("too large"), &up_to(quarter * 4));
         assert_eq!(known.get(&now, &of("too large")), None);
         assert!(known.get(&now, &of("large 3")).is_some());
     }
