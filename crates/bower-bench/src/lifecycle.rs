@@ -233,7 +233,7 @@ impl Bench {
         let (ms, pruned, back) = self.run(|engine| {
             let pruned = engine.prune(
                 &Visibility::everything(),
-                &PruneRequest { threshold: threshold, dry_run: false },
+                &PruneRequest { threshold, dry_run: false },
                 self.now,
             )?;
             Ok((pruned.pruned, pruned.event))
