@@ -122,7 +122,7 @@ pub fn live(stream: &Stream, open: &Open<'_>, model_ns: &AtomicU64, keeper: Keep
 fn known(stream: &Stream, claims: &[Claim], told: &[Told]) -> bool {
     let is_said = |claim: &Claim| {
         let fact = &stream.world.facts[claim.fact];
-        let name = if fact.entity.is_some() { fact.field('s') } else { "" };
+        let name = if fact.entity.is_some() { fact.field("s") } else { "" };
         told.iter().any(|told| told.claims.contains(claim) && told.text.contains(name))
     };
     !claims.is_empty() && claims.iter().all(is_said)

@@ -8,12 +8,13 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
-use super::families::{CHANGES, DETAILS, FAMILIES, Family, PAST, PLANS};
+use super::families::{FAMILIES, Family, sayings};
 use super::junk::{self, Junk};
+use super::names::{Forms, Names, Subject};
 use super::prose::{self, Prose};
 use super::surface::{self, ECHOES, Echo};
 use super::values::day;
-use super::words::{Draw, Forms, Names, Subject};
+use super::words::{Draw, Fields, fill, rule};
 use super::world::{Claim, Fact, World};
 
 /// What is to be made.
@@ -193,18 +194,9 @@ fn times(draw: &mut Draw, plan: Plan, start: Timestamp) -> Vec<Timestamp> {
     let weights: Vec<u64> = (0..plan.days)
         .map(|day| if day % 7 < 5 { draw.between(70, 130) } else { draw.between(20, 50) })
         .collect();
-    let all: u64 = weights.iter().sum();
     let mut seconds: Vec<i64> = (0..plan.writes)
         .map(|_| {
-            let mut left = draw.between(0, all.max(1) - 1);
-            let mut day = 0;
-            for weight in &weights {
-                if left < *weight {
-                    break;
-                }
-                left -= weight;
-                day += 1;
-            }
+            let day = draw.share(weights.iter().copied()) as u64;
             let second = day * 86_400 + 8 * 3_600 + draw.between(0, 12 * 3_600 - 1);
             i64::try_from(second).unwrap_or(0)
         })
@@ -245,16 +237,7 @@ impl Maker {
     }
 
     fn write(&mut self) {
-        let all: u64 = SHARES.iter().map(|(_, share)| share).sum();
-        let mut left = self.draw.between(0, all - 1);
-        let mut chosen = Share::Plain(Kind::New);
-        for (share, of) in SHARES {
-            if left < *of {
-                chosen = *share;
-                break;
-            }
-            left -= of;
-        }
+        let (chosen, _) = SHARES[self.draw.share(SHARES.iter().map(|(_, share)| *share))];
         let done = match chosen {
             Share::Junk => {
                 self.junk();
@@ -373,7 +356,7 @@ impl Maker {
     }
 
     fn new_attribute(&mut self) -> Option<()> {
-        let family = self.draw.pick(FAMILIES);
+        let family = self.draw.pick(&FAMILIES);
         let thing = self.thing(family.subject);
         let (forms, today) = (self.called(thing), self.today());
         let value = family.holds.draw(&mut self.draw, &forms[0], today);
@@ -389,16 +372,17 @@ impl Maker {
         template: Option<&'static str>,
     ) -> Option<()> {
         let forms = self.called(thing);
-        if family.holds.is_exclusive() && !self.world.is_new(format!("{}||{}", family.name, value[0])) {
+        if family.holds.is_exclusive && !self.world.is_new(format!("{}||{}", family.name, value[0])) {
             return None;
         }
         let which = if family.several { value[0].as_str() } else { "" };
         if !self.world.is_new(format!("{}|{thing}|{which}", family.name)) {
             return None;
         }
-        let mut fields = vec![('s', forms)];
+        let mut fields = Fields::from([("s", forms)]);
         if !family.nouns.is_empty() {
-            fields.push(('n', family.nouns.iter().map(|noun| (*noun).to_owned()).collect()));
+            let nouns = family.nouns.iter().map(|noun| (*noun).to_owned());
+            fields.set("n", nouns.collect());
         }
         let fact = Fact {
             name: family.name,
@@ -409,10 +393,7 @@ impl Maker {
             turns: family.turns,
             asks: family.asks,
             values: vec![value],
-            since: Vec::new(),
-            hangs_on: None,
-            contested: false,
-            said: Vec::new(),
+            ..Fact::default()
         };
         let claim = self.world.add(fact, self.at);
         self.say(kind, claim, template, true);
@@ -441,7 +422,7 @@ impl Maker {
         let Some(thing) = self.world.facts[claim.fact].entity else { return };
         if self.things[thing].renamed.is_some() && self.draw.chance(0.85) {
             let forms = self.called(thing);
-            self.world.facts[claim.fact].set_field('s', forms);
+            self.world.facts[claim.fact].fields.set("s", forms);
         }
     }
 
@@ -458,7 +439,7 @@ impl Maker {
         let (value, thing) = (fact.values[claim.value].clone(), fact.entity?);
         let template =
             fact.said.last().map(|(_, template, _)| *template).filter(|said| !said.contains("{o}"));
-        let name = fact.field('s').to_owned();
+        let name = fact.field("s").to_owned();
         let near_value = family.holds.near(&mut self.draw, &value[0]);
         let (thing, value) = if family.several && self.draw.chance(0.6) {
             let today = self.today();
@@ -477,7 +458,7 @@ impl Maker {
             let today = self.today();
             let value = match self.draw.below(4) {
                 // The same value of another thing is another fact too.
-                0 if family.subject != Subject::Taste && !family.holds.is_exclusive() => value,
+                0 if family.subject != Subject::Taste && !family.holds.is_exclusive => value,
                 1 | 2 if near_value.is_some() => near_value?,
                 _ => {
                     let about = self.called(other);
@@ -499,7 +480,7 @@ impl Maker {
             let project = self.thing(Subject::Project);
             let (forms, today) = ([self.called(service), self.called(project)], self.today());
             let made = if kind == Kind::Foreign {
-                prose::foreign(&mut self.draw, &forms[0])
+                prose::foreign(&mut self.draw, &forms[0], today)
             } else {
                 prose::draw(&mut self.draw, &forms[0], &forms[1], today)
             };
@@ -507,23 +488,15 @@ impl Maker {
                 let Prose { name, fields, says, asks, turns, value, .. } = made;
                 let fact = Fact {
                     name,
-                    family: None,
                     // A name in another language's sentence stays as it was told.
-                    entity: fields
-                        .iter()
-                        .any(|(letter, _)| *letter == 's')
-                        .then_some(service)
-                        .filter(|_| kind != Kind::Foreign),
+                    entity: (kind != Kind::Foreign && fields.forms("s").is_some()).then_some(service),
                     fields,
                     // Both sides of a claim are values without words of their own.
                     values: value.map_or_else(|| vec![Vec::new(); says.len()], |value| vec![value]),
                     says,
                     turns,
                     asks,
-                    since: Vec::new(),
-                    hangs_on: None,
-                    contested: false,
-                    said: Vec::new(),
+                    ..Fact::default()
                 };
                 let claim = self.world.add(fact, self.at);
                 self.say(kind, claim, None, true);
@@ -540,11 +513,11 @@ impl Maker {
             let others: Vec<usize> = (0..fact.values.len()).filter(|value| *value != claim.value).collect();
             return Some(*self.draw.pick(&others));
         }
-        let (today, about) = (self.today(), fact.field('s').to_owned());
+        let (today, about) = (self.today(), fact.field("s").to_owned());
         for _ in 0..20 {
             let value = match fact.family {
                 Some(family) => family.holds.draw(&mut self.draw, &about, today),
-                None => vec![prose::redecide(&mut self.draw, fact.field('t'))?.0],
+                None => vec![prose::redecide(&mut self.draw, fact.field("t"))?.0],
             };
             if fact.values.iter().all(|known| known[0] != value[0]) {
                 self.world.facts[claim.fact].values.push(value);
@@ -581,12 +554,12 @@ impl Maker {
             return Some(());
         }
         self.follow_name(changed);
-        if let Some((_, reason)) = prose::redecide(&mut self.draw, self.world.facts[claim.fact].field('t')) {
-            self.world.facts[claim.fact].set_field('r', vec![reason]);
+        if let Some((_, reason)) = prose::redecide(&mut self.draw, self.world.facts[claim.fact].field("t")) {
+            self.world.facts[claim.fact].fields.set("r", vec![reason]);
         }
         let fact = &self.world.facts[claim.fact];
         let template = if fact.is_slot() && (fact.turns.is_empty() || self.draw.chance(0.6)) {
-            self.draw.word(CHANGES)
+            self.draw.word(sayings("attribute", "changes"))
         } else {
             self.draw.word(fact.turns)
         };
@@ -626,7 +599,7 @@ impl Maker {
     /// What is known in the words that it was said in, or others, and a sentence more.
     fn detail(&mut self) -> Option<()> {
         let claim = self.pick(Fact::is_slot)?;
-        let which = self.draw.below(DETAILS.len());
+        let which = self.draw.word(rule("details"));
         if !self.world.is_new(format!("detail {which}|{}|{}", claim.fact, claim.value)) {
             return None;
         }
@@ -638,27 +611,22 @@ impl Maker {
             let template = fact.template(&mut self.draw, claim.value, false);
             fact.words(&mut self.draw, template, Some(claim.value), None, false)
         };
-        let ahead = i32::try_from(self.draw.between(20, 300)).unwrap_or(20);
-        let (says, asks) = &DETAILS[which];
+        let ahead = self.draw.days(20, 300);
+        let says = sayings(which, "says");
         let mut fields = fact.fields.clone();
-        fields.push(('h', vec![Names::any(&mut self.draw, Subject::Person)]));
-        fields.push(('k', vec![self.draw.between(11, 980).to_string()]));
-        fields.push(('d', day(self.today().saturating_add(jiff::Span::new().days(ahead)))));
+        fields.bind("h", self.draw.text("person"));
+        fields.bind("k", self.draw.between(11, 980).to_string());
+        fields.set("d", day(self.today().saturating_add(ahead)));
         let more = Fact {
             name: "detail",
-            family: None,
-            entity: None,
             fields,
-            says: vec![std::slice::from_ref(says)],
-            turns: &[],
-            asks: std::slice::from_ref(asks),
+            says: vec![says],
+            asks: sayings(which, "asks"),
             values: vec![Vec::new()],
-            since: Vec::new(),
             hangs_on: Some(claim),
-            contested: false,
-            said: Vec::new(),
+            ..Fact::default()
         };
-        let sentence = more.words(&mut self.draw, says, None, None, true);
+        let sentence = more.words(&mut self.draw, says[0], None, None, true);
         let added = self.world.add(more, self.at);
         let base = base.trim_end_matches(['.', '!']);
         self.push(Kind::Detail, format!("{base}. {sentence}"), vec![claim, added], None);
@@ -671,38 +639,29 @@ impl Maker {
         let today = self.today();
         let fact = &self.world.facts[claim.fact];
         let family = fact.family?;
-        let value = family.holds.draw(&mut self.draw, fact.field('s'), today);
+        let value = family.holds.draw(&mut self.draw, fact.field("s"), today);
         if fact.values.iter().any(|known| known[0] == value[0]) {
             return None;
         }
-        let days = i32::try_from(self.draw.between(60, 700)).unwrap_or(60);
-        let span = jiff::Span::new().days(days);
-        let (date, templates) = if kind == Kind::Past {
-            (today.saturating_sub(span), PAST)
+        let span = self.draw.days(60, 700);
+        let (date, way) = if kind == Kind::Past {
+            (today.saturating_sub(span), "past")
         } else {
-            (today.saturating_add(span), PLANS)
+            (today.saturating_add(span), "planned")
         };
-        let template = self.draw.word(templates);
+        let template = self.draw.word(sayings("attribute", way));
         let mut fields = fact.fields.clone();
-        fields.extend([('d', day(date)), ('v', value.clone()), ('o', value)]);
-        let protected: Vec<&str> = fields.iter().flat_map(|(_, forms)| forms).map(String::as_str).collect();
-        let words = super::words::fill(template, |letter| {
-            Some(fields.iter().find(|(known, _)| *known == letter)?.1.first()?.clone())
-        });
+        fields.set("d", day(date));
+        fields.set("v", value.clone());
+        fields.set("o", value);
+        let protected: Vec<&str> = fields.all().collect();
+        let words = fill(template, |name| fields.usual(name).map(str::to_owned));
         let text = surface::roughen(&mut self.draw, &words, &protected);
         self.push(kind, text, Vec::new(), None);
         Some(())
     }
 
     fn rename(&mut self) -> Option<()> {
-        const SAYS: &[&str] = &[
-            "{s} was renamed to {v}",
-            "{s} is now called {v}",
-            "The new name of {s} is {v}",
-            "{s} goes by {v} from now on",
-        ];
-        const ASKS: &[&str] =
-            &["what is {s} called these days?", "under which name do I find the former {s}?"];
         for _ in 0..40 {
             let at = self.draw.below(self.things.len());
             let thing = self.things.get(at)?;
@@ -718,17 +677,11 @@ impl Maker {
             }
             let fact = Fact {
                 name: "rename",
-                family: None,
-                entity: None,
-                fields: vec![('s', old)],
-                says: vec![SAYS],
-                turns: &[],
-                asks: ASKS,
+                fields: Fields::from([("s", old)]),
+                says: vec![sayings("rename", "says")],
+                asks: sayings("rename", "asks"),
                 values: vec![new.clone()],
-                since: Vec::new(),
-                hangs_on: None,
-                contested: false,
-                said: Vec::new(),
+                ..Fact::default()
             };
             self.things[at].renamed = Some(new);
             let claim = self.world.add(fact, self.at);

@@ -2,39 +2,7 @@
 //! Slips, prefixes and other punctuation are those of somebody in a hurry; a passing remark holds only at the moment; an echo is how an
 //! agent writes back what the store has just told it. Names and values are never touched: another digit is another fact.
 
-use super::words::{Draw, Names, Subject};
-
-const PREFIXES: &[&str] = &[
-    "Note: ",
-    "FYI ",
-    "Remember: ",
-    "- ",
-    "* ",
-    "TIL ",
-    "For the record, ",
-    "NB: ",
-    "Reminder - ",
-    "fyi: ",
-    "Important: ",
-    "Learned today: ",
-    "memo: ",
-    "Noted. ",
-    "Good to know: ",
-    "Please remember that ",
-    "(infra) ",
-    "Fact: ",
-];
-const SUFFIXES: &[&str] = &[
-    " (confirmed)",
-    ", btw",
-    " - checked today",
-    " (from standup)",
-    ", as discussed",
-    " ✔",
-    " (per the wiki)",
-    ", just so you know",
-    " (asked twice)",
-];
+use super::words::{Draw, Fields};
 
 /// A sentence as it is typed.
 pub fn roughen(draw: &mut Draw, text: &str, protected: &[&str]) -> String {
@@ -49,10 +17,10 @@ pub fn roughen(draw: &mut Draw, text: &str, protected: &[&str]) -> String {
         }
     }
     if draw.chance(0.14) {
-        text = format!("{}{text}", draw.word(PREFIXES));
+        text = format!("{}{text}", draw.text("prefixes"));
     }
     if draw.chance(0.06) {
-        text += draw.word(SUFFIXES);
+        text += &draw.text("suffixes");
     }
     if !text.ends_with(['.', '!', '?', '。', '✔']) {
         match draw.below(20) {
@@ -114,20 +82,7 @@ fn other_case(text: &str) -> String {
 
 /// What is so for the moment only. Whether it is kept is a matter of how strict the gate is.
 pub fn passing(draw: &mut Draw, service: &str) -> String {
-    let who = Names::any(draw, Subject::Person);
-    let (number, hour) = (draw.between(2, 90), draw.between(9, 18));
-    match draw.below(10) {
-        0 => format!("The build of {service} is red right now"),
-        1 => format!("{who} is at lunch until {hour}:30"),
-        2 => format!("waiting for the deploy of {service}, about {number} minutes left"),
-        3 => format!("currently {service} is slow, somebody is looking at it"),
-        4 => format!("The migration of {service} is at {number} percent"),
-        5 => format!("{who} is in a meeting and will answer later today"),
-        6 => format!("I am on branch fix-{number} of {service} at the moment"),
-        7 => format!("There are {number} jobs in the queue of {service} just now"),
-        8 => format!("The review of pull request {number} is still pending"),
-        _ => format!("{service} is being restarted, try again in {number} seconds"),
-    }
+    draw.text_with("passing", &mut Fields::from([("name", vec![service.to_owned()])]))
 }
 
 /// How an answer is written back.
@@ -174,21 +129,10 @@ fn trimmed(draw: &mut Draw, text: &str) -> Option<String> {
 }
 
 fn framed(draw: &mut Draw, text: &str) -> String {
-    let bare = text.trim_end_matches('.');
-    match draw.below(12) {
-        0 => format!("From memory: {text}"),
-        1 => format!("I found this in memory: \"{bare}\"."),
-        2 => format!("Recalled: {text}"),
-        3 => format!("According to my notes, {bare}."),
-        4 => format!("Memory search returned the following result: {text}"),
-        5 => format!("{text}\n\n(source: memory)"),
-        6 => format!("As stored earlier: {text}"),
-        7 => format!("> {text}"),
-        8 => format!("The memory says: {bare}"),
-        9 => format!("Relevant memory (score 0.{}): {text}", draw.between(41, 99)),
-        10 => format!("I remember that {bare}."),
-        _ => format!("User asked; the answer from the store was: {text}"),
-    }
+    let mut fields = Fields::default();
+    fields.bind("text", text);
+    fields.bind("bare", text.trim_end_matches('.'));
+    draw.text_with("frames", &mut fields)
 }
 
 fn joined(draw: &mut Draw, texts: &[String]) -> String {

@@ -5,9 +5,8 @@ use std::collections::HashSet;
 
 use jiff::Timestamp;
 
-use super::families::{Family, NAMED, PLAIN};
-use super::prose::Fields;
-use super::words::{Draw, fill};
+use super::families::{Family, sayings};
+use super::words::{Draw, Fields, fill};
 
 /// How many of the questions for an attribute call it by its name, which may be another name than it was told by. The others
 /// share no word with it.
@@ -28,6 +27,7 @@ pub enum Asks {
 }
 
 /// One thing that is so, and what was so before.
+#[derive(Default)]
 pub struct Fact {
     /// What kind of thing it is: a family's name, or that of a piece of prose.
     pub name: &'static str,
@@ -63,26 +63,13 @@ impl Fact {
     }
 
     /// The usual spelling of a field.
-    pub fn field(&self, letter: char) -> &str {
-        let field = self.fields.iter().find(|(known, _)| *known == letter);
-        field.and_then(|(_, forms)| forms.first()).map_or("", String::as_str)
-    }
-
-    pub fn set_field(&mut self, letter: char, forms: Vec<String>) {
-        match self.fields.iter_mut().find(|(known, _)| *known == letter) {
-            Some((_, old)) => *old = forms,
-            None => self.fields.push((letter, forms)),
-        }
+    pub fn field(&self, name: &str) -> &str {
+        self.fields.usual(name).unwrap_or_default()
     }
 
     /// Words of it that no slip of the pen may change.
     pub fn protected(&self) -> Vec<&str> {
-        self.fields
-            .iter()
-            .flat_map(|(_, forms)| forms)
-            .chain(self.values.iter().flatten())
-            .map(String::as_str)
-            .collect()
+        self.fields.all().chain(self.values.iter().flatten().map(String::as_str)).collect()
     }
 
     /// A way to say that it has a value. Where `fresh`, one that was not used for it, as far as there is one.
@@ -90,7 +77,11 @@ impl Fact {
         let own = self.says.get(value).or(self.says.last()).copied().unwrap_or_default();
         let mut found = "{s}";
         for _ in 0..12 {
-            found = if self.is_slot() && draw.chance(0.4) { draw.word(PLAIN) } else { draw.word(own) };
+            found = if self.is_slot() && draw.chance(0.4) {
+                draw.word(sayings("attribute", "says"))
+            } else {
+                draw.word(own)
+            };
             if !fresh || self.said.iter().all(|(_, used, _)| *used != found) {
                 break;
             }
@@ -111,17 +102,21 @@ impl Fact {
             let first = usual || forms.len() < 2 || draw.chance(0.7);
             if first { forms.first().cloned() } else { Some(draw.pick(&forms[1..]).clone()) }
         };
-        fill(template, |letter| match letter {
-            'v' => spell(self.values.get(value?)?),
-            'o' => spell(self.values.get(before?)?),
-            _ => spell(&self.fields.iter().find(|(known, _)| *known == letter)?.1),
+        fill(template, |name| match name {
+            "v" => spell(self.values.get(value?)?),
+            "o" => spell(self.values.get(before?)?),
+            _ => spell(self.fields.forms(name)?),
         })
     }
 
     /// A question for its present value, and how it asks.
     pub fn question(&self, draw: &mut Draw, value: usize) -> (String, Asks) {
         let by_name = self.is_slot() && draw.chance(ASKED_BY_NAME);
-        let (asks, templates) = if by_name { (Asks::ByName, NAMED) } else { (Asks::InOtherWords, self.asks) };
+        let (asks, templates) = if by_name {
+            (Asks::ByName, sayings("attribute", "asks"))
+        } else {
+            (Asks::InOtherWords, self.asks)
+        };
         let template = draw.word(templates);
         let text = self.words(draw, template, Some(value), None, false);
         let text = if draw.chance(0.3) { text.trim_end_matches([' ', '?']).to_owned() } else { text };
@@ -173,17 +168,11 @@ impl World {
 pub fn made_up(asks: &'static [&'static str], says: &'static [&'static str]) -> Fact {
     Fact {
         name: "made up",
-        family: None,
-        entity: None,
-        fields: vec![('s', vec!["harbor-relay".to_owned()])],
+        fields: Fields::from([("s", vec!["harbor-relay".to_owned()])]),
         says: vec![says],
-        turns: &[],
         asks,
         values: vec![vec!["8080".to_owned()], vec!["9090".to_owned()]],
-        since: Vec::new(),
-        hangs_on: None,
-        contested: false,
-        said: Vec::new(),
+        ..Fact::default()
     }
 }
 
