@@ -151,7 +151,7 @@ pub struct Settings {
     /// Hours between sweeps, 0 to 8,760; 0 is never (ADE: daily).
     pub sweep_hours: u32,
     /// Most memories of scope `project` that a sweep leaves one owner, as far as they may fade; 0 is no limit. (This
-    /// and the next two: systems.md, section 2.)
+    /// and the next two: ADE.)
     pub limit_project: usize,
     /// The limit for scope `agent`.
     pub limit_agent: usize,
@@ -171,7 +171,7 @@ pub struct Settings {
     pub text_chunk_overlap: usize,
     /// Larger files are skipped and listed, in bytes.
     pub max_file_bytes: u64,
-    /// Candidates that each channel returns to fusion; at least the number of hits wanted. (systems.md, section 1, has
+    /// Candidates that each channel returns to fusion; at least the number of hits wanted. (Bowerbird's first version has
     /// 200 of each.)
     /// The profiles ade and seed have their own depths.
     /// With 200, nDCG@10 was .0004 lower on locomo, .0014 on cranfield and .0002 on cosqa, and .0012 higher on scifact.
@@ -194,10 +194,10 @@ pub struct Settings {
     pub rerank: Rerank,
     /// The cross-encoder's folder within the models' folder.
     pub rerank_model: String,
-    /// Number of hits that are reranked, at most 1,000. 0 is 50 for a cross-encoder (systems.md, section 4) and 20 for
+    /// Number of hits that are reranked, at most 1,000. 0 is 50 for a cross-encoder (Athena) and 20 for
     /// a language model (section 1).
     pub rerank_top: usize,
-    /// Most tokens of question and text that a cross-encoder reads, 16 to 512 (systems.md, section 4: 512).
+    /// Most tokens of question and text that a cross-encoder reads, 16 to 512 (Athena: 512).
     pub rerank_tokens: usize,
     /// Time limit of a cross-encoder in milliseconds; after it the order is kept.
     pub rerank_deadline_ms: u64,
@@ -233,9 +233,9 @@ pub struct Settings {
     pub seed: SeedConstants,
     /// Days for which a session's received items are remembered, 1 to 3,650; longer than a conversation lasts.
     pub session_days: u32,
-    /// Default token budget of a block for a prompt (systems.md, section 1: 2,048).
+    /// Default token budget of a block for a prompt (Bowerbird's first version: 2,048).
     pub context_tokens: usize,
-    /// Default number of documents in a block for a prompt (systems.md, section 3: 3).
+    /// Default number of documents in a block for a prompt (Atlas: 3).
     pub context_documents: usize,
     /// The size of the briefing that a host receives when a session begins.
     pub hook_brief: Briefing,

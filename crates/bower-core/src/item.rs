@@ -296,7 +296,7 @@ words! {
 }
 
 words! {
-    /// The size of a briefing; `off` is none (systems.md, section 2: lite 3, standard 8, deep 20 entries).
+    /// The size of a briefing; `off` is none (ADE: lite 3, standard 8, deep 20 entries).
     Briefing, "budget" { Off = "off", Lite = "lite", Standard = "standard", Deep = "deep" }
 }
 

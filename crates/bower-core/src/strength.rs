@@ -5,7 +5,7 @@ use jiff::Timestamp;
 
 use crate::item::{Facts, MemoryType, Tier};
 
-/// Importance gained by each use (systems.md, section 1: `importance +.01 (cap 1)`).
+/// Importance gained by each use (Bowerbird's first version: `importance +.01 (cap 1)`).
 const USE_ADDS: f64 = 0.01;
 /// Factor on the decay rate for each use (same source: `decay_rate*.95`).
 const USE_SLOWS: f64 = 0.95;
@@ -22,7 +22,7 @@ fn days(from: Timestamp, now: Timestamp) -> f64 {
 /// Returns the three factors of effective importance: importance raised by uses, decay since the last use, decay with age.
 ///
 /// `min(importance + .01 * uses, 1) * 1 / (1 + rate * days since use) * 1 / (1 + age_decay * days since creation)`. The
-/// rate is the item's own, times .95 for each use, and never below .001 (systems.md, section 1).
+/// rate is the item's own, times .95 for each use, and never below .001 (Bowerbird's first version).
 pub fn parts(facts: &Facts, age_decay: f32, now: Timestamp) -> [f64; 3] {
     let uses = facts.access_count as f64;
     let rate = f64::from(facts.decay_rate.max(0.0));
@@ -36,7 +36,7 @@ pub fn parts(facts: &Facts, age_decay: f32, now: Timestamp) -> [f64; 3] {
     ]
 }
 
-/// Whether memories of this type never decay by disuse (systems.md, section 2: `preference` and `convention` never decay).
+/// Whether memories of this type never decay by disuse (ADE: `preference` and `convention` never decay).
 pub fn is_evergreen(memory_type: Option<MemoryType>) -> bool {
     matches!(memory_type, Some(MemoryType::Preference | MemoryType::Convention))
 }

@@ -32,7 +32,7 @@ pub const CROSS_PACKED: &str = "cross.i8-1.packed";
 /// The published files from which a cross-encoder is packed.
 pub const CROSS_FILES: [&str; 3] = ["config.json", "vocab.txt", "model.safetensors"];
 
-/// Most tokens of one pair (systems.md, section 4), `[CLS]` and both `[SEP]` included.
+/// Most tokens of one pair (Athena), `[CLS]` and both `[SEP]` included.
 const PAIR_TOKENS: usize = 512;
 /// Number of control tokens: `[CLS] question [SEP] text [SEP]`.
 const CONTROL_TOKENS: usize = 3;

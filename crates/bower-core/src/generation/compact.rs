@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 
 use super::manifest::{dead_path, first_free, remove_leftovers, segment_path};
-use super::rows::{SegmentAction, fates};
+use super::merge_policy::{SegmentAction, segment_actions};
 use super::{
     Body, Dead, Disk, Generation, Manifest, Segment, SegmentEntry, SegmentFormat, SegmentWriter, corrupt,
 };
@@ -88,10 +88,10 @@ impl<R: SegmentFormat> Compaction<'_, R> {
             None => (&[], &[]),
         };
         let views: Vec<_> = segments.iter().map(Segment::view).collect();
-        let fates = fates(&views, self.gone, &fresh_rows, self.purge);
-        for ((segment, entry), fate) in segments.iter().zip(entries).zip(&fates) {
+        let segment_actions = segment_actions(&views, self.gone, &fresh_rows, self.purge);
+        for ((segment, entry), action) in segments.iter().zip(entries).zip(&segment_actions) {
             // Everything that is copied must be verified; of other segments only the ids were read.
-            if fate.merged {
+            if action.merged {
                 segment.check_all(entry)?;
             }
             segment.damage().map_or(Ok(()), Err)?;
@@ -99,27 +99,27 @@ impl<R: SegmentFormat> Compaction<'_, R> {
 
         let mut kept = Vec::new();
         let (mut dead_files, mut bare) = (Vec::new(), Vec::new());
-        for ((segment, entry), fate) in segments.iter().zip(entries).zip(&fates) {
-            if fate.merged || fate.dead_count == segment.rows() {
+        for ((segment, entry), action) in segments.iter().zip(entries).zip(&segment_actions) {
+            if action.merged || action.dead_count == segment.rows() {
                 continue;
             }
             if !segment.has_sums() {
                 bare.push((segment, entry));
             }
             let mut entry = entry.clone();
-            if fate.dead_count != segment.rows() - segment.live() {
-                let (number, count) = (number(), fate.dead_count as u32);
-                entry.dead = Some(Dead { number, count, sha256: hex(&Sha256::digest(&fate.dead)) });
-                dead_files.push((dead_path(self.dir, number), &fate.dead));
+            if action.dead_count != segment.rows() - segment.live() {
+                let (number, count) = (number(), action.dead_count as u32);
+                entry.dead = Some(Dead { number, count, sha256: hex(&Sha256::digest(&action.dead)) });
+                dead_files.push((dead_path(self.dir, number), &action.dead));
             }
             kept.push(entry);
         }
 
-        if fates.iter().any(|fate| fate.merged) {
+        if segment_actions.iter().any(|action| action.merged) {
             let (spool, number) = (draft.into_spool()?, number());
             let mut merged = SegmentWriter::create(disk, segment_path(self.dir, number))?;
             let path = merged.file.path().to_path_buf();
-            for row in Merge::new(path, spool.body(), segments, &fates) {
+            for row in Merge::new(path, spool.body(), segments, &segment_actions) {
                 let (row, number, bytes) = row?;
                 format.copy(row, number, bytes, &mut merged)?;
             }
@@ -179,7 +179,7 @@ struct Merge<'a, R: SegmentFormat> {
 struct Source<'a, R: SegmentFormat> {
     body: Body<'a, R>,
     /// The action for an old segment; `None` for the fresh rows.
-    fate: Option<&'a SegmentAction>,
+    action: Option<&'a SegmentAction>,
     at: usize,
     /// The position up to which rows were prefetched.
     asked: usize,
@@ -190,12 +190,12 @@ impl<'a, R: SegmentFormat> Merge<'a, R> {
         path: PathBuf,
         fresh: Body<'a, R>,
         segments: &'a [Segment<R>],
-        fates: &'a [SegmentAction],
+        segment_actions: &'a [SegmentAction],
     ) -> Self {
-        let old = segments.iter().zip(fates).filter(|(_, fate)| fate.merged);
-        let old = old.map(|(segment, fate)| (segment.body(), Some(fate)));
+        let old = segments.iter().zip(segment_actions).filter(|(_, action)| action.merged);
+        let old = old.map(|(segment, action)| (segment.body(), Some(action)));
         let sources = std::iter::once((fresh, None)).chain(old);
-        let sources = sources.map(|(body, fate)| Source { body, fate, at: 0, asked: 0 }).collect();
+        let sources = sources.map(|(body, action)| Source { body, action, at: 0, asked: 0 }).collect();
         Self { path, sources, last: None }
     }
 }
@@ -221,8 +221,8 @@ impl<'a, R: SegmentFormat> Iterator for Merge<'a, R> {
 impl<R: SegmentFormat> Source<'_, R> {
     /// Skips dead rows and returns the next row's id.
     fn peek(&mut self) -> Option<u32> {
-        if let Some(fate) = self.fate {
-            while self.at < self.body.ids.len() && fate.is_dead(self.at) {
+        if let Some(action) = self.action {
+            while self.at < self.body.ids.len() && action.is_dead(self.at) {
                 self.at += 1;
             }
             if self.at >= self.asked {

@@ -17,8 +17,8 @@ mod disk;
 mod file;
 mod format;
 mod manifest;
+mod merge_policy;
 mod opened;
-mod rows;
 mod segment;
 #[cfg(any(test, feature = "fuzzing"))]
 #[cfg_attr(not(test), allow(dead_code, unused_imports, unused_macros, reason = "fuzzers use a part of it"))]
@@ -30,8 +30,8 @@ pub use disk::Disk;
 pub use file::SegmentFile;
 pub use format::{SectionOffsets, SegmentFormat, SegmentWriter};
 pub use manifest::{Dead, Manifest, NAME as MANIFEST, SegmentEntry};
+pub use merge_policy::Rows;
 pub use opened::Generation;
-pub use rows::Rows;
 pub use segment::{Body, Segment};
 
 use std::path::Path;

@@ -4,11 +4,11 @@
 use super::Ask;
 use crate::prompt::PromptText;
 
-/// Most characters of a text in a prompt (systems.md, section 1).
+/// Most characters of a text in a prompt (Bowerbird's first version).
 const SUMMARY_CHARS: usize = 200;
 /// Most characters of a question in a prompt.
 const QUESTION_CHARS: usize = 2_000;
-/// Most characters of a note in a prompt: all of it (systems.md, section 2: content cap 2,000).
+/// Most characters of a note in a prompt: all of it (ADE: content cap 2,000).
 const NOTE_CHARS: usize = 2_000;
 /// Tokens of the longest note, at about three characters each.
 const NOTE_TOKENS: usize = 700;

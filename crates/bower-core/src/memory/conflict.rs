@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// When one of two contradicting memories holds without anybody being asked.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Constants {
-    /// Newer by so many days, it supersedes (systems.md, section 1: contradictions).
+    /// Newer by so many days, it supersedes (Bowerbird's first version: contradictions).
     pub newer_days: f64,
     /// Surer by so much, it wins (the same place).
     pub surer: f32,
@@ -77,7 +77,7 @@ mod tests {
 
     #[test]
     fn newer_by_seven_days_wins_then_surer_by_a_fifth_then_nobody() {
-        // systems.md, section 1: "newer by 7 days supersedes; else confidence +.2 wins; else flag both for review".
+        // Bowerbird's first version: "newer by 7 days supersedes; else confidence +.2 wins; else flag both for review".
         check(7, 0.1, 0.9, Verdict::Newer(Side::Told, 7.0));
         check(-7, 0.9, 0.1, Verdict::Newer(Side::Kept, 7.0));
         check(6, 0.5, 0.5, Verdict::Open);

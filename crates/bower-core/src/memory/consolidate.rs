@@ -7,10 +7,10 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use crate::item::MemoryType;
 use crate::memory::claims::{Claims, Difference, What};
 
-/// A pattern stands for so many memories at least (systems.md, section 1: clusters of 3 and more).
+/// A pattern stands for so many memories at least (Bowerbird's first version: clusters of 3 and more).
 pub const LEAST_MEMBERS: usize = 3;
 
-/// The longest text of a pattern, in bytes (systems.md, section 2: content cap 2,000).
+/// The longest text of a pattern, in bytes (ADE: content cap 2,000).
 pub const LONGEST: usize = 2_000;
 
 /// Groups of near items around their centres: the item with most near ones first (of equals the one written first), with those

@@ -2,10 +2,10 @@
 
 use crate::item::{Status, Verdict};
 
-/// What a verdict that a memory was useful adds to its confidence: as much as one more observation (systems.md, section 2).
+/// What a verdict that a memory was useful adds to its confidence: as much as one more observation (ADE).
 const USEFUL_ADDS: f32 = 0.05;
 /// What a verdict that it is wrong takes away. Two of them bring a memory of the usual .5 to nothing, one below the .3 under
-/// which a candidate is archived after 30 days (systems.md, section 2).
+/// which a candidate is archived after 30 days (ADE).
 const WRONG_TAKES: f32 = 0.25;
 /// An active memory below this confidence is a candidate again (the same).
 const DOUBTED: f32 = 0.3;

@@ -67,7 +67,7 @@ pub struct Existing<'a> {
 /// From which likeness on a text is what.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bands {
-    /// Below this cosine a text is new (systems.md, section 1: "<.70 create; .70-.85 append/link").
+    /// Below this cosine a text is new (Bowerbird's first version: "<.70 create; .70-.85 append/link").
     pub near: f32,
     /// From this cosine on two texts without a differing claim say the same (section 1: ">=.95").
     pub same: f32,

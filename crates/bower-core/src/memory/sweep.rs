@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use crate::item::{Facts, MemoryType, Status, Tier, Turn};
 use crate::strength::{is_evergreen, strength};
 
-/// The rules' constants. Source of the defaults: systems.md, section 2, where none is named.
+/// The rules' constants. Defaults without another source are those of ADE.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Constants {
     /// Days without use after which an active memory fades.
@@ -167,7 +167,7 @@ pub fn over_limit(lives: &[Life], limit: usize, now: Timestamp) -> Vec<usize> {
     fading.into_iter().take(over).map(|(_, at)| at).collect()
 }
 
-/// The share of a scope's limit from which on a process that lives long consolidates it by itself (systems.md, section 2:
+/// The share of a scope's limit from which on a process that lives long consolidates it by itself (ADE:
 /// automatically at 80% of a limit).
 pub const CROWDED: f64 = 0.8;
 

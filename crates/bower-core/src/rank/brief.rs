@@ -8,8 +8,8 @@ use std::path::Path;
 use crate::item::Briefing;
 use crate::prompt::PromptText;
 
-/// Most tokens of an entry (systems.md, section 1: a result has 200). The number of unpinned entries is from
-/// systems.md, section 2.
+/// Most tokens of an entry (Bowerbird's first version: a result has 200). The number of unpinned entries is from
+/// ADE.
 const ENTRY_TOKENS: usize = 200;
 /// Least tokens of a pinned entry, however small the budget.
 const LEAST_TOKENS: usize = 16;
@@ -227,7 +227,7 @@ mod tests {
 
     #[test]
     fn entries_and_tokens_are_those_of_the_budget() {
-        // systems.md, section 2: lite 3, standard 8, deep 20; section 1: 200 tokens each.
+        // ADE: lite 3, standard 8, deep 20; Bowerbird's first version: 200 tokens each.
         let of = |budget| (entries(budget), tokens(budget));
         assert_eq!(
             [Briefing::Off, Briefing::Lite, Briefing::Standard, Briefing::Deep].map(of),

@@ -19,7 +19,7 @@ use part::{CutItem, PackState};
 use same::TakenSentences;
 use units::{TextUnit, UnitShape};
 
-/// Tokens that one item may take in the first pass; twice as many for a strong item (systems.md, section 1).
+/// Tokens that one item may take in the first pass; twice as many for a strong item (Bowerbird's first version).
 const SHARE_TOKENS: usize = 200;
 /// Least share of the best score that makes an item strong.
 const STRONG: f32 = 0.8;

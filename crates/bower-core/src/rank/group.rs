@@ -5,7 +5,7 @@
 use std::hash::Hasher;
 use std::ops::Range;
 
-/// Least cosine of texts with the same content (systems.md, section 1: from .95 one supersedes the other).
+/// Least cosine of texts with the same content (Bowerbird's first version: from .95 one supersedes the other).
 pub const SAME: f32 = 0.95;
 
 /// Returns the numbers of a text as one hash: its words with a digit, ignoring case, order and repetition. A

@@ -38,7 +38,7 @@ pub struct Reordered {
     pub changes: Vec<Reranked>,
 }
 
-/// The range of scores of a language model (systems.md, section 1).
+/// The range of scores of a language model (Bowerbird's first version).
 const LEAST: f32 = 1.0;
 const MOST: f32 = 5.0;
 

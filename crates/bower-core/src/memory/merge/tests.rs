@@ -211,7 +211,7 @@ fn the_same_again_confirms() {
     check("Keep  the lock short.", "keep the lock short", 1.0, "confirm: the same text");
     check("API port is 8080", "The API listens on port 8080", 0.8, "confirm: says the same: port 8080");
     check("The timeout is 1 minute", "the timeout is 60s", 0.9, "confirm: says the same: timeout 60s");
-    // systems.md, section 2: token Jaccard from .85 on; 13 of 15 words are shared.
+    // ADE: token Jaccard from .85 on; 13 of 15 words are shared.
     check(
         "Flaky tests hide in the module that opens sockets late and closes them early",
         "Flaky tests hide in a module that opens sockets late and closes them early",
@@ -283,7 +283,7 @@ fn a_denial_asks_time_then_confidence_then_somebody() {
         let decision = decide(&told.taken_over(), &[kept.kept(Some(0.9))], &Bands::default());
         (format!("{}: {}", decision.fate, decision.why), decision.stays)
     };
-    // systems.md, section 1: newer by 7 days; else confidence +.2; else both are flagged.
+    // Bowerbird's first version: newer by 7 days; else confidence +.2; else both are flagged.
     let newer = |side| ("supersede: one denies the other, newer by 7 days".to_owned(), side);
     let surer = |side| ("supersede: one denies the other, surer by .20".to_owned(), side);
     assert_eq!(decided(0, 0.9, 7, 0.1), newer(Side::Told));

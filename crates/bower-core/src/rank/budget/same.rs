@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::part::{CutItem, PackState};
 
-/// Least share of common words of two equal sentences (systems.md, section 2, has .85 for whole memories; a sentence is
+/// Least share of common words of two equal sentences (ADE has .85 for whole memories; a sentence is
 /// short, so a tenth of its words is at most two).
 const SAME: f32 = 0.9;
 

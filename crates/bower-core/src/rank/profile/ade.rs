@@ -8,7 +8,7 @@ use super::{cosine, days, shares};
 use crate::item::{Channel, Facts, MemoryType, Tier};
 use crate::rank::candidate::{Candidate, Factor, Ranked};
 
-/// The constants of the ade profile. Source of the defaults, where none is named: systems.md, section 2.
+/// The constants of the ade profile. Defaults without another source are those of ADE.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Constants {

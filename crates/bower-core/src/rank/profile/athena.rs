@@ -8,7 +8,7 @@ use super::{cosine, days, greatest, share_of};
 use crate::item::{Band, Channel, Facts};
 use crate::rank::candidate::{Candidate, Factor, Places, Ranked};
 
-/// The constants of the athena profile. Source of the defaults, where none is named: systems.md, section 4.
+/// The constants of the athena profile. Defaults without another source are those of Athena.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Constants {

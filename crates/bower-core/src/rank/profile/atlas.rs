@@ -22,7 +22,7 @@ pub enum Fusion {
     Rank,
 }
 
-/// The constants of the atlas profile. Source of the defaults: systems.md, section 3 (`RetrievalSettings`).
+/// The constants of the atlas profile. The defaults are those of Atlas (`RetrievalSettings`).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Constants {

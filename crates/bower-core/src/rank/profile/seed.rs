@@ -9,7 +9,7 @@ use crate::item::Channel;
 use crate::rank::candidate::{Candidate, Factor, Ranked};
 use crate::strength;
 
-/// The constants of the seed profile. Source of the defaults, where none is named: systems.md, section 1.
+/// The constants of the seed profile. Defaults without another source are those of Bowerbird's first version.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Constants {

@@ -103,7 +103,7 @@ fn a_confirmation_adds_an_observation_and_keeps_the_words_that_were_there() {
         assert_eq!((kept.row, kept.is_update, kept.id), (first, true, memory("the port is 8080").id));
         let item = store.items(&[first]).unwrap().remove(0).unwrap();
         assert_eq!(item.content, "the port is 8080");
-        // .6, and .05 for the observation (systems.md, section 2).
+        // .6, and .05 for the observation (ADE).
         assert!((item.confidence - 0.65).abs() < 1e-6, "{}", item.confidence);
         assert_eq!(item.tags, ["alpha", "net"]);
         assert_eq!(

@@ -22,7 +22,7 @@ use crate::store::{Items, Stamp};
 use crate::vector::{ExactQuery, floats};
 
 /// Cosine from which a cached question says the same as a forgotten text. From this value on one text replaces another
-/// (systems.md, section 1: .95 and more supersedes).
+/// (Bowerbird's first version: .95 and more supersedes).
 const SAME: f32 = 0.95;
 
 /// Fields of events with the program's own words, or an id: they outlive their subject. Every other word came from a user

@@ -14,7 +14,7 @@ use super::states::{State, start, turn};
 use crate::item::{Change, Kind, Origin, Relation, RowId, Ruling, Scope, Status, Turn};
 use crate::store::{Decided, Kept, Memories, Namespace, NewMemory, OWN, ReviewRow, Stamp, WriteAction};
 
-/// Confidence that one more observation adds (systems.md, section 2: a merge raises it by .05).
+/// Confidence that one more observation adds (ADE: a merge raises it by .05).
 const OBSERVED: f64 = 0.05;
 
 /// Longest chain that is followed. A longer one is a circle; real chains are far shorter.

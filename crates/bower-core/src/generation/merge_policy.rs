@@ -1,5 +1,4 @@
-//! The rows of a segment, and the choice of segments that a compaction merges and rows that it drops.
-//! Ids ascend strictly within a segment.
+//! Decides which segments a compaction merges, and which rows it drops. Ids ascend strictly within a segment.
 
 use crate::item::{RowId, RowSet};
 
@@ -71,10 +70,15 @@ impl Rows<'_> {
 /// Decides which segments are merged with the fresh rows, and which of each segment's rows are dead.
 ///
 /// It merges every segment up to twice as large as the rows gathered so far (up to 4,096 rows always), and segments
-/// with many dead rows. `compact.rs` describes the cost. `purge` leaves no dead row in any file, at the cost of
+/// with many dead rows. `generation/compact.rs` describes the cost. `purge` leaves no dead row in any file, at the cost of
 /// rewriting.
-pub fn fates(segments: &[Rows<'_>], gone: &RowSet, fresh: &RowSet, purge: bool) -> Vec<SegmentAction> {
-    let mut fates: Vec<SegmentAction> = segments
+pub fn segment_actions(
+    segments: &[Rows<'_>],
+    gone: &RowSet,
+    fresh: &RowSet,
+    purge: bool,
+) -> Vec<SegmentAction> {
+    let mut actions: Vec<SegmentAction> = segments
         .iter()
         .map(|segment| {
             let mut dead = segment.dead_bits();
@@ -94,26 +98,26 @@ pub fn fates(segments: &[Rows<'_>], gone: &RowSet, fresh: &RowSet, purge: bool) 
             SegmentAction { dead, dead_count, merged: false }
         })
         .collect();
-    let live = |at: usize, fates: &[SegmentAction]| segments[at].ids.len() - fates[at].dead_count;
+    let live = |at: usize, actions: &[SegmentAction]| segments[at].ids.len() - actions[at].dead_count;
     let mut total = fresh.len();
     for at in 0..segments.len() {
-        let live = live(at, &fates);
-        let is_worn = fates[at].dead_count * DEAD_SHARE > segments[at].ids.len();
-        if live > 0 && (is_worn || (purge && fates[at].dead_count > 0)) {
-            fates[at].merged = true;
+        let live = live(at, &actions);
+        let is_worn = actions[at].dead_count * DEAD_SHARE > segments[at].ids.len();
+        if live > 0 && (is_worn || (purge && actions[at].dead_count > 0)) {
+            actions[at].merged = true;
             total += live;
         }
     }
-    let mut order: Vec<usize> = (0..segments.len()).filter(|at| live(*at, &fates) > 0).collect();
-    order.sort_by_key(|at| (live(*at, &fates), *at));
+    let mut order: Vec<usize> = (0..segments.len()).filter(|at| live(*at, &actions) > 0).collect();
+    order.sort_by_key(|at| (live(*at, &actions), *at));
     for at in order {
-        let live = live(at, &fates);
-        if total > 0 && !fates[at].merged && live <= (2 * total).max(SMALL) {
-            fates[at].merged = true;
+        let live = live(at, &actions);
+        if total > 0 && !actions[at].merged && live <= (2 * total).max(SMALL) {
+            actions[at].merged = true;
             total += live;
         }
     }
-    fates
+    actions
 }
 
 #[cfg(test)]
