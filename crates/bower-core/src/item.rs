@@ -97,6 +97,9 @@ macro_rules! words {
             /// All values, in the order of declaration.
             pub const ALL: &'static [Self] = &[$(Self::$variant),+];
 
+            /// The words of all values, in the order of [`Self::ALL`].
+            pub const WORDS: &'static [&'static str] = &[$($word),+];
+
             /// Returns its word in the store, in help and in JSON.
             pub const fn word(self) -> &'static str {
                 match self { $(Self::$variant => $word),+ }

@@ -44,13 +44,13 @@ pub use lifecycle::{
 };
 pub use memories::{Audience, Decided, Kept, Memories, Namespace, NewMemory, ReviewRow, WriteAction};
 pub use selections::{Counts, RowChanges, Selections};
-pub use sqlite::SqliteStore;
+pub use sqlite::{SqliteStore, file_in};
 pub use upkeep::Upkeep;
 pub use vector::{NewTokens, NewVector};
 
 /// Opens the store of a home, or creates it, and the desk of this machine. With `SQLite` both are in one file.
 pub fn open(home: &Path, settings: &Settings, now: Timestamp) -> Result<(Arc<dyn Store>, Arc<dyn Desk>)> {
-    let store = Arc::new(SqliteStore::open(&sqlite::file_in(home), settings, now)?);
+    let store = Arc::new(SqliteStore::open(&file_in(home), settings, now)?);
     Ok((Arc::<SqliteStore>::clone(&store), store))
 }
 

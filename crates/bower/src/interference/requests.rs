@@ -1,6 +1,7 @@
 //! Generates one request for each operation, tool, resource and prompt that a caller can use.
 //! Requests contain words that others use too, and ids of the caller's own items, of others' items, or of none.
 
+use bower_core::item::Profile;
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 use std::path::Path;
@@ -284,7 +285,7 @@ fn query(random: &mut Random) -> Value {
         "fast": random.one_in(3),
         "prefetch": random.one_in(4),
         "strict": random.one_in(4),
-        "profile": random.of(&["bower", "bower", "athena", "atlas", "ade", "seed"]),
+        "profile": random.of(Profile::WORDS),
     });
     if random.one_in(2) {
         body["session"] = json!(random.of(SESSIONS));

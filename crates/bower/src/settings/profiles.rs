@@ -1,6 +1,8 @@
 //! Defines the settings of the ranking profiles, including those of the source systems.
 //! Each profile is a table of its own in the file.
 
+use bower_core::item::Profile;
+
 use super::knob::{Form, Knob, knob};
 
 /// A weight or another number from 0 on.
@@ -14,11 +16,7 @@ const DAYS: Form = Form::Real(0.01, 36_500.0);
 
 /// The settings, in the order in which `bower config` lists them.
 pub const KNOBS: &[Knob] = &[
-    knob(
-        "profile",
-        Form::Word(&["bower", "athena", "atlas", "ade", "seed"]),
-        "what ranks when a question names no profile",
-    ),
+    knob("profile", Form::Word(Profile::WORDS), "what ranks when a question names no profile"),
     knob("bower.text_weight", WEIGHT, "weight of words"),
     knob("bower.vector_weight", WEIGHT, "weight of meaning where it is trusted"),
     knob("bower.tokens_weight", WEIGHT, "weight of late interaction; less where meaning is trusted"),

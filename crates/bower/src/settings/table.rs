@@ -1,5 +1,7 @@
 //! Lists every setting with the values that it takes, and finds one by its name.
 
+use bower_core::item::{Briefing, Gate, Rerank, Switch};
+
 use super::knob::{Form, Knob, knob};
 use super::profiles;
 
@@ -23,7 +25,7 @@ const KNOBS: &[Knob] = &[
     knob("threads", Form::Whole(0, 1_024), "threads that embed while indexing; 0 is one per core"),
     knob("document_collection", Form::Text, "the collection that index writes to"),
     knob("memory_collection", Form::Text, "the collection that curate writes to"),
-    knob("gate", Form::Word(&["off", "normal", "strict"]), "how strictly texts are admitted as memories"),
+    knob("gate", Form::Word(Gate::WORDS), "how strictly texts are admitted as memories"),
     knob("gates", Form::Gates, "gates of single collections, such as tickets=strict, scratch=off"),
     knob("sweep_hours", Form::Whole(0, 8_760), "hours after which memories are swept again; 0 is never"),
     knob(
@@ -56,7 +58,7 @@ const KNOBS: &[Knob] = &[
     knob("compact_after", Form::Whole(1, 10_000_000), "changed rows that may wait outside an index")
         .formerly("fold_after"),
     knob("cached_queries", Form::Whole(0, 10_000_000), "query vectors kept in the cache"),
-    knob("rerank", Form::Word(&["none", "cross-encoder", "llm"]), "what reorders the best hits"),
+    knob("rerank", Form::Word(Rerank::WORDS), "what reorders the best hits"),
     knob("rerank_model", Form::Text, "the cross-encoder: a folder below the models' folder"),
     knob(
         "rerank_top",
@@ -97,13 +99,13 @@ const KNOBS: &[Knob] = &[
     knob("context_documents", Form::Whole(1, 50), "documents in such a block"),
     knob(
         "hook_brief",
-        Form::Word(&["off", "lite", "standard", "deep"]),
+        Form::Word(Briefing::WORDS),
         "the briefing that an agent's host gets when a session begins",
     ),
     knob("hook_tokens", Form::Whole(0, 2_048), "tokens of evidence with each prompt of an agent; 0 is none"),
     knob(
         "keep_sessions",
-        Form::Word(&["on", "off"]),
+        Form::Word(Switch::WORDS),
         "whether hooks keep what was decided and found in a session",
     ),
     knob(

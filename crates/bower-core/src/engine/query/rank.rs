@@ -236,6 +236,7 @@ pub(crate) fn by_formula(
         Profile::Athena => athena::rank(&candidates, &settings.athena, request.now),
         Profile::Atlas => atlas::rank(&candidates, &settings.atlas),
         Profile::Ade => ade::rank(&candidates, &settings.ade, request.now),
+        // [`by_default`] ranks by the profile `bower`, which never gets here.
         Profile::Seed | Profile::Bower => seed::rank(&candidates, &settings.seed, request.now),
     };
     if let Some(vector) = found.vector() {
@@ -245,7 +246,7 @@ pub(crate) fn by_formula(
     Ok(())
 }
 
-/// Searches one of the smaller channels; a failure is reported in `degraded`.
+/// Searches tags, file names or canonical documents; a failure is reported in `degraded`.
 fn ask(
     engine: &Engine,
     request: &RankRequest<'_>,
@@ -254,7 +255,7 @@ fn ask(
     ranking: &mut Ranking,
 ) {
     match channel {
-        // Text and vector were searched already; there is no graph yet.
+        // Text and vector were searched already. No store has a graph yet; athena and seed have a weight for it.
         Channel::Text | Channel::Vector | Channel::Graph => {}
         Channel::Tags | Channel::Filename | Channel::Canonical => {
             if request.without == Some(channel) {
