@@ -256,7 +256,12 @@ pub fn set(path: &Path, text: &str, key: &str, value: &str) -> Result<String> {
 
 /// Returns the file's text without a setting; none if the file does not contain it.
 pub fn unset(path: &Path, text: &str, key: &str) -> Result<Option<String>> {
-    edit::unset(path, text, key.trim())
+    let key = key.trim();
+    // The setting may stand there under the name of an earlier version.
+    let names = known(key).map_or([Some(key), None], |knob| [Some(knob.key), knob.former]);
+    names.into_iter().flatten().try_fold(None, |without: Option<String>, name| {
+        Ok(edit::unset(path, without.as_deref().unwrap_or(text), name)?.or(without))
+    })
 }
 
 fn unset_hint(variable: &str) -> String {
@@ -360,6 +365,11 @@ mod tests {
         let written =
             set(Path::new("/h/config.toml"), "fold_after = 1\nthreads = 2\n", "compact_after", "3").unwrap();
         assert_eq!(written, "threads = 2\ncompact_after = 3\n");
+        for key in ["fold_after", "compact_after"] {
+            let unset = unset(Path::new("/h/config.toml"), "fold_after = 1\nthreads = 2\n", key).unwrap();
+            assert_eq!(unset.as_deref(), Some("threads = 2\n"), "{key}");
+        }
+        assert_eq!(unset(Path::new("/h/config.toml"), "threads = 2\n", "fold_after").unwrap(), None);
     }
 
     #[test]
