@@ -102,7 +102,7 @@ fn index(dice: &mut Dice) -> Result<(), Failed> {
     compact(folder.path(), None, coverage, "made up", &RowSet::new(), fresh)?;
     let compacted = start.elapsed().as_secs_f64();
     let start = Instant::now();
-    let index = TokenIndex::open(folder.path())?.ok_or("what was just folded is not there")?;
+    let index = TokenIndex::open(folder.path())?.ok_or("what was just compacted is not there")?;
     let opened = start.elapsed().as_secs_f64() * 1e3;
     let bytes: u64 = std::fs::read_dir(folder.path())?
         .flatten()
@@ -114,7 +114,7 @@ fn index(dice: &mut Dice) -> Result<(), Failed> {
     let least = least_ms(|| failed = index.score(&query, &rows).err());
     failed.map_or(Ok(()), Err)?;
     println!(
-        "\n{ROWS} rows of {ROW_TOKENS} tokens: folded in {compacted:.2} s, {:.2} bytes a token, opened in {opened:.3} ms, \
+        "\n{ROWS} rows of {ROW_TOKENS} tokens: compacted in {compacted:.2} s, {:.2} bytes a token, opened in {opened:.3} ms, \
          {CANDIDATES} rows scored in {least:.3} ms",
         bytes as f64 / (f64::from(ROWS) * ROW_TOKENS as f64)
     );

@@ -38,9 +38,9 @@ fn measure(count: usize) -> Result<()> {
     compact(dir.path(), None, coverage, "synthetic", DIMENSION, &none, rows)?;
     let built = start.elapsed().as_secs_f64();
     let start = Instant::now();
-    let index = VectorIndex::open(dir.path())?.expect("what was just folded");
+    let index = VectorIndex::open(dir.path())?.expect("what was just compacted");
     let opened = start.elapsed().as_secs_f64() * 1e3;
-    println!("{count}: {} tier, folded in {built:.2} s, opened in {opened:.3} ms", index.tier().word());
+    println!("{count}: {} tier, compacted in {built:.2} s, opened in {opened:.3} ms", index.tier().word());
     let queries: Vec<Vec<f32>> = (0..QUERIES).map(|at| data.query(at)).collect();
     for (name, every, k) in [
         ("all, top 10", 1, 10),

@@ -93,14 +93,14 @@ fn run(brv: &Brv, lines: &Lines) -> Result<()> {
         format: Some(Format::Text),
         verbose: false,
     };
-    let answering =
+    let brv_session =
         BrvSession { session: Session::new(Output::new(brv.action.word(), &global), global), project };
     match &brv.action {
-        Action::Query(arguments) => answering.query(arguments, lines),
-        Action::Curate(arguments) => answering.curate(arguments, lines),
-        Action::Search(arguments) => answering.search(arguments, lines),
-        Action::Status(arguments) => answering.status(arguments, lines),
-        Action::Mcp(_) => answering.serve(brv.collection.clone()),
+        Action::Query(arguments) => brv_session.query(arguments, lines),
+        Action::Curate(arguments) => brv_session.curate(arguments, lines),
+        Action::Search(arguments) => brv_session.search(arguments, lines),
+        Action::Status(arguments) => brv_session.status(arguments, lines),
+        Action::Mcp(_) => brv_session.serve(brv.collection.clone()),
         Action::Init(_) => Ok(()),
     }
 }

@@ -487,12 +487,12 @@ pub struct ListArgs {
 /// When the command ends, no file of the store has a trace, or the receipt names the obstacle. If a process is killed, a later
 /// command completes the deletion. The history keeps ids, times, rules and figures.
 ///
-/// Items derived from a forgotten one are deleted too: another form of the same memory (or one that a relation ties to it) that
-/// contains each of its sentences, a pattern that contains one of its sentences, and the chunks before and after it in its
+/// Items derived from a forgotten one are deleted too. These are an earlier or later version of the memory, or one related to it,
+/// that contains each of its sentences. A pattern that contains one of its sentences is deleted, and so are the chunks of its
 /// document that overlap it. --keep-derived leaves them. Other items with the same content are named, and stay.
 ///
-/// Not deleted are the documents themselves, wherever they are (a forgotten chunk comes back when its file changes and is
-/// indexed again), and backups and exports that you made; those below the home that contain the text are named. Copies that
+/// Documents themselves are not deleted: a forgotten chunk comes back when its file changes and is indexed again. Backups and
+/// exports that you made are not deleted either; those below the home that contain the text are named. Copies that
 /// `bower restore` kept beside the store lose the same items.
 #[derive(Args, Debug)]
 pub struct ForgetArgs {

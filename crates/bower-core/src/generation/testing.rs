@@ -37,12 +37,12 @@ pub fn rows<R: Sample>(rows: Range<u32>, seed: u64) -> impl Iterator<Item = Resu
 }
 
 /// A folder with an index of the model `m`.
-pub struct Compactor<R: SegmentFormat> {
+pub struct IndexFolder<R: SegmentFormat> {
     dir: tempfile::TempDir,
     format: R,
 }
 
-impl<R: SegmentFormat> Compactor<R> {
+impl<R: SegmentFormat> IndexFolder<R> {
     pub fn new(dimension: usize) -> Self {
         Self { dir: tempfile::tempdir().unwrap(), format: R::of(dimension).unwrap() }
     }
@@ -101,7 +101,7 @@ impl<R: SegmentFormat> Compactor<R> {
     }
 }
 
-impl<R: Sample> Compactor<R> {
+impl<R: Sample> IndexFolder<R> {
     fn sample() -> Self {
         Self::new(R::DIMENSION)
     }
@@ -167,7 +167,7 @@ macro_rules! test_format {
 pub(crate) use test_format;
 
 pub fn what_is_compacted_is_here_and_what_is_gone_is_not<R: Sample>() {
-    let folder = Compactor::<R>::sample();
+    let folder = IndexFolder::<R>::sample();
     assert!(folder.open().is_none());
     folder.fill(1, 0..0, 1, 0..300);
     folder.fill(2, 7..9, 1, 300..500);
@@ -177,7 +177,7 @@ pub fn what_is_compacted_is_here_and_what_is_gone_is_not<R: Sample>() {
 }
 
 pub fn merging_gives_the_bytes_of_building_at_once<R: Sample>() {
-    let (steps, once) = (Compactor::<R>::sample(), Compactor::<R>::sample());
+    let (steps, once) = (IndexFolder::<R>::sample(), IndexFolder::<R>::sample());
     steps.fill(1, 0..0, 2, 0..4_000);
     steps.fill(2, 0..0, 2, 4_000..4_500);
     steps.fill(3, 0..0, 2, 4_500..12_000);
@@ -188,7 +188,7 @@ pub fn merging_gives_the_bytes_of_building_at_once<R: Sample>() {
 }
 
 pub fn a_fresh_row_replaces_its_older_copy_and_dead_rows_stay_dead<R: Sample>() {
-    let folder = Compactor::<R>::sample();
+    let folder = IndexFolder::<R>::sample();
     folder.fill(1, 0..0, 3, 0..30_000);
     folder.fill(2, 5..6, 4, 100..110);
     folder.fill(3, 100..101, 4, 0..0);
@@ -201,7 +201,7 @@ pub fn a_fresh_row_replaces_its_older_copy_and_dead_rows_stay_dead<R: Sample>() 
 }
 
 pub fn many_small_compactions_leave_few_segments<R: Sample>() {
-    let folder = Compactor::<R>::sample();
+    let folder = IndexFolder::<R>::sample();
     for step in 0..30 {
         folder.fill(step, 0..0, 5, step as u32 * 1_500..(step as u32 + 1) * 1_500);
     }
@@ -213,7 +213,7 @@ pub fn many_small_compactions_leave_few_segments<R: Sample>() {
 }
 
 pub fn a_segment_that_is_mostly_dead_is_written_anew_and_an_empty_one_vanishes<R: Sample>() {
-    let folder = Compactor::<R>::sample();
+    let folder = IndexFolder::<R>::sample();
     folder.fill(1, 0..0, 6, 0..8_000);
     folder.fill(2, 0..3_000, 6, 0..0);
     let index = folder.open().unwrap();
@@ -229,7 +229,7 @@ pub fn a_segment_that_is_mostly_dead_is_written_anew_and_an_empty_one_vanishes<R
 pub fn a_compaction_killed_at_any_step_leaves_the_old_generation_and_can_be_repeated<R: Sample>() {
     let mut steps = 0;
     loop {
-        let folder = Compactor::<R>::sample();
+        let folder = IndexFolder::<R>::sample();
         folder.fill(1, 0..0, 7, 0..6_000);
         folder.fill(2, 0..0, 7, 6_000..6_001);
         let before = folder.open().unwrap();
@@ -257,7 +257,7 @@ pub fn a_compaction_killed_at_any_step_leaves_the_old_generation_and_can_be_repe
 }
 
 pub fn a_failed_compaction_leaves_no_files_behind<R: Sample>() {
-    let folder = Compactor::<R>::sample();
+    let folder = IndexFolder::<R>::sample();
     folder.fill(1, 0..0, 8, 0..3_000);
     let (before, files) = (folder.open().unwrap(), folder.files());
     let one = |row| Ok((RowId(row), R::row(row, 8)));
@@ -288,7 +288,7 @@ pub fn a_failed_compaction_leaves_no_files_behind<R: Sample>() {
 }
 
 pub fn a_reader_keeps_its_generation_while_the_next_replaces_its_files<R: Sample>() {
-    let folder = Compactor::<R>::sample();
+    let folder = IndexFolder::<R>::sample();
     folder.fill(1, 0..0, 9, 0..1_000);
     let (old, files) = (folder.open().unwrap(), folder.files());
     folder.fill(2, 4..5, 9, 1_000..3_000);
@@ -297,7 +297,7 @@ pub fn a_reader_keeps_its_generation_while_the_next_replaces_its_files<R: Sample
 }
 
 pub fn a_reader_between_two_generations_opens_the_newer<R: Sample>() {
-    let folder = Compactor::<R>::sample();
+    let folder = IndexFolder::<R>::sample();
     folder.fill(1, 0..0, 9, 0..10);
     let read = Manifest::load(folder.path(), R::FORMAT).unwrap().unwrap();
     folder.fill(2, 0..0, 9, 10..20);
@@ -310,7 +310,7 @@ pub fn a_reader_between_two_generations_opens_the_newer<R: Sample>() {
 }
 
 pub fn starting_anew_replaces_whatever_is_there<R: Sample>() {
-    let folder = Compactor::<R>::sample();
+    let folder = IndexFolder::<R>::sample();
     folder.fill(1, 0..0, 10, 0..200);
     let mut disk = Disk::default();
     folder.compact_on(None, 9, &RowSet::new(), &mut disk, &mut rows::<R>(50..60, 11)).unwrap();
@@ -336,7 +336,7 @@ pub fn what_does_not_fit_together_is_refused<R: Sample>() {
         ("/segments/0/dead/number", json!(0)),
         ("/segments/0/dead/number", json!(99)),
     ] {
-        let folder = Compactor::<R>::small();
+        let folder = IndexFolder::<R>::small();
         let manifest = Manifest::load(folder.path(), R::FORMAT).unwrap().unwrap();
         let mut changed = serde_json::to_value(manifest).unwrap();
         *changed.pointer_mut(pointer).unwrap() = value.clone();
@@ -350,14 +350,14 @@ pub fn what_does_not_fit_together_is_refused<R: Sample>() {
 
 pub fn a_shortened_or_missing_file_is_refused_and_a_changed_one_fails_verification<R: Sample>() {
     // Damaged checksums are created again: `what_has_no_checksums_gets_them`.
-    let files = |folder: &Compactor<R>| {
+    let files = |folder: &IndexFolder<R>| {
         let mut files = folder.files();
         files.retain(|path| path.extension().is_none_or(|kind| kind != "sums"));
         files
     };
-    assert_eq!(files(&Compactor::<R>::small()).len(), 3);
+    assert_eq!(files(&IndexFolder::<R>::small()).len(), 3);
     for which in 0..3 {
-        let folder = Compactor::<R>::small();
+        let folder = IndexFolder::<R>::small();
         let path = &files(&folder)[which];
         let whole = std::fs::read(path).unwrap();
         for len in [0, 1, whole.len() / 2, whole.len() - 1] {
@@ -392,7 +392,7 @@ pub fn a_shortened_or_missing_file_is_refused_and_a_changed_one_fails_verificati
 
 /// Changes each byte in turn: every reader gets the damage reported, and no compaction copies it.
 pub fn a_changed_block_is_told_and_never_copied<R: Sample>() {
-    let folder = Compactor::<R>::sample();
+    let folder = IndexFolder::<R>::sample();
     folder.fill(1, 0..0, 1, 0..300);
     folder.fill(2, 5..6, 1, 0..0);
     let path = folder.open().unwrap().paths()[0].clone();
@@ -417,7 +417,7 @@ pub fn a_changed_block_is_told_and_never_copied<R: Sample>() {
 /// and creates the checksums.
 pub fn what_has_no_checksums_gets_them<R: Sample>() {
     for damage in [None, Some(&b"broken"[..])] {
-        let folder = Compactor::<R>::sample();
+        let folder = IndexFolder::<R>::sample();
         folder.fill(1, 0..0, 1, 0..6_000);
         assert!(folder.open().unwrap().has_sums());
         let sums =
@@ -450,7 +450,7 @@ pub fn what_has_no_checksums_gets_them<R: Sample>() {
 
 /// Returns the files of a small index, with their names.
 pub fn small_files<R: Sample>() -> Vec<(String, Vec<u8>)> {
-    let folder = Compactor::<R>::small();
+    let folder = IndexFolder::<R>::small();
     let name = |path: &Path| path.file_name().unwrap().to_str().unwrap().to_owned();
     folder.files().iter().map(|path| (name(path), std::fs::read(path).unwrap())).collect()
 }
@@ -491,7 +491,7 @@ pub fn damaged<R: Sample>(files: &[(String, Vec<u8>)], data: &[u8]) {
 pub fn damaged_contents_never_panic<R: Sample>() {
     let noise = proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..200);
     proptest!(ProptestConfig::with_cases(64), |(noise in noise, anywhere: bool)| {
-        let folder = Compactor::<R>::small();
+        let folder = IndexFolder::<R>::small();
         let manifest = Manifest::load(folder.path(), R::FORMAT).unwrap().unwrap();
         let path = manifest.segments[0].path(folder.path());
         let mut bytes = std::fs::read(&path).unwrap();

@@ -2,8 +2,8 @@
 //! A printed file is parsed back to the byte. Edits by hand may use any style of YAML.
 //!
 //! The parser is the crate that parses the front matter of documents. The printer writes a subset that is small enough
-//! to be checked by reading: one key a line, plain words, numbers, quoted texts and lists in one line, and one map of
-//! fields.
+//! to be checked by reading. It has one key a line, plain words, numbers, quoted texts and lists in one line, and one
+//! map of fields.
 
 use serde_json::{Map, Value};
 use std::fmt::Write as _;

@@ -262,7 +262,7 @@ impl<'a> DeltaScan<'a> {
     /// Fails if the blob is no valid output of [`encode_terms`].
     pub fn push(&mut self, row: RowId, blob: &[u8]) -> Result<()> {
         let refused = || {
-            let reason = format!("{} bytes are not of tail format {DELTA_FORMAT}", blob.len());
+            let reason = format!("{} bytes are not of delta format {DELTA_FORMAT}", blob.len());
             Error::invalid(format!("terms of row {}", row.0), reason)
         };
         if blob.len() < HEADER || !is_current(blob) {

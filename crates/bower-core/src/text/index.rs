@@ -216,7 +216,7 @@ impl TextIndex {
         if !waiting.is_empty() {
             if waiting.len() != terms.len() {
                 let reason = format!("scanned for {} terms, searched for {}", waiting.len(), terms.len());
-                return Err(Error::invalid("tail", reason));
+                return Err(Error::invalid("delta", reason));
             }
             statistics.frequencies.copy_from_slice(waiting);
         }

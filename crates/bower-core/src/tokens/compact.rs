@@ -39,6 +39,7 @@ pub fn purge(
     gone: &RowSet,
     fresh: &mut FreshRows<'_, TokenRows>,
 ) -> Result<()> {
-    let compact = Compaction { dir, current: Some(current), next, model: current.model(), gone, purge: true };
-    compact.run(&TokenRows, &mut Disk::default(), fresh)
+    let compaction =
+        Compaction { dir, current: Some(current), next, model: current.model(), gone, purge: true };
+    compaction.run(&TokenRows, &mut Disk::default(), fresh)
 }

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use super::segment::TokenRows;
 use super::{TokenIndex, TokenQuery};
-use crate::generation::testing::{Compactor, Sample, rows, small_files, test_format};
+use crate::generation::testing::{IndexFolder, Sample, rows, small_files, test_format};
 use crate::item::RowId;
 
 /// Returns the codes of a row: 0 to 90 words that only this row and seed have.
@@ -70,7 +70,7 @@ impl Sample for TokenRows {
 
 #[test]
 fn rows_are_scored_in_any_order_repeated_and_without_tokens() {
-    let folder = Compactor::<TokenRows>::new(super::segment::DIMENSION);
+    let folder = IndexFolder::<TokenRows>::new(super::segment::DIMENSION);
     folder.compact(1, &[], rows::<TokenRows>(0..300, 1));
     folder.compact(2, &[7], rows::<TokenRows>(300..500, 1));
     let (index, query) = (folder.open().unwrap(), question(1));
@@ -83,7 +83,7 @@ fn rows_are_scored_in_any_order_repeated_and_without_tokens() {
 
 #[test]
 fn rows_score_the_same_mapped_or_read() {
-    let folder = Compactor::<TokenRows>::new(super::segment::DIMENSION);
+    let folder = IndexFolder::<TokenRows>::new(super::segment::DIMENSION);
     folder.compact(1, &[], rows::<TokenRows>(0..20_000, 1));
     folder.compact(2, &[40, 41], rows::<TokenRows>(20_000..20_050, 1));
     let (index, query) = (folder.open().unwrap(), question(1));
@@ -117,7 +117,7 @@ const GOLDEN: [(&str, &[u8]); 3] = [
 
 #[test]
 fn format_1_is_read_for_ever() {
-    let folder = Compactor::<TokenRows>::golden(super::segment::DIMENSION, &GOLDEN);
+    let folder = IndexFolder::<TokenRows>::golden(super::segment::DIMENSION, &GOLDEN);
     let index = folder.open().unwrap();
     index.verify().unwrap();
     assert_eq!((index.model(), index.len(), index.coverage().change.0), ("golden.t1", 3, 42));

@@ -28,8 +28,8 @@ pub fn compact(
     gone: &RowSet,
     fresh: &mut FreshRows<'_, VectorRows>,
 ) -> Result<()> {
-    let compact = Compaction { dir, current, next, model, gone, purge: false };
-    compact.run(&VectorRows::new(dimension)?, &mut Disk::default(), fresh)
+    let compaction = Compaction { dir, current, next, model, gone, purge: false };
+    compaction.run(&VectorRows::new(dimension)?, &mut Disk::default(), fresh)
 }
 
 /// Compacts the opened index with its own model and dimension, so that no file keeps a dead row.
@@ -41,8 +41,9 @@ pub fn purge(
     fresh: &mut FreshRows<'_, VectorRows>,
 ) -> Result<()> {
     let format = VectorRows::new(current.dimension())?;
-    let compact = Compaction { dir, current: Some(current), next, model: current.model(), gone, purge: true };
-    compact.run(&format, &mut Disk::default(), fresh)
+    let compaction =
+        Compaction { dir, current: Some(current), next, model: current.model(), gone, purge: true };
+    compaction.run(&format, &mut Disk::default(), fresh)
 }
 
 #[cfg(test)]
@@ -50,13 +51,13 @@ mod tests {
     use super::*;
     use crate::item::{Change, RowId};
     use crate::vector::Tier;
-    use crate::vector::testing::{Compactor, Vectors};
+    use crate::vector::testing::{IndexFolder, Vectors};
 
     #[test]
     fn the_ten_thousandth_vector_of_a_segment_brings_codes() {
         let data = Vectors::clustered(64, 10_000, 1);
         for (rows, tier) in [(9_999, Tier::Int8), (10_000, Tier::TwoStage)] {
-            let folder = Compactor::new(64);
+            let folder = IndexFolder::new(64);
             folder.compact(1, &[], data.rows(0..rows));
             folder.compact(2, &[7], data.rows(0..0));
             let index = folder.open().unwrap();

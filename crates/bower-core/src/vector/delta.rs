@@ -57,14 +57,14 @@ pub fn search_delta(
 mod tests {
     use super::*;
     use crate::item::{Allowed, RowSet};
-    use crate::vector::testing::{Compactor, Vectors};
+    use crate::vector::testing::{IndexFolder, Vectors};
     use crate::vector::{floats, halves};
 
     const ROWS: u32 = 1_200;
 
     /// Creates a folder with the first `compacted` rows as stored.
-    fn folder(data: &Vectors, compacted: u32) -> Compactor {
-        let folder = Compactor::new(128);
+    fn folder(data: &Vectors, compacted: u32) -> IndexFolder {
+        let folder = IndexFolder::new(128);
         folder.compact(1, &[], (0..compacted).map(|row| Ok((RowId(row), floats(&halves(data.get(row)))))));
         folder
     }
@@ -98,7 +98,7 @@ mod tests {
                     assert_eq!(
                         found,
                         whole.search(query, k, allowed, fetch).unwrap(),
-                        "{compacted} rows folded"
+                        "{compacted} rows compacted"
                     );
                 }
                 for (row, score) in &delta {

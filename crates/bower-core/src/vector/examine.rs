@@ -246,12 +246,12 @@ pub fn likenesses(vectors: &[Option<Quantised>]) -> Vec<f32> {
 mod tests {
     use super::super::ExactQuery;
     use super::super::quantise::restore;
-    use super::super::testing::{Compactor, Vectors};
+    use super::super::testing::{IndexFolder, Vectors};
     use super::*;
 
     #[test]
     fn rows_are_scored_wherever_they_are() {
-        let folder = Compactor::new(128);
+        let folder = IndexFolder::new(128);
         let data = Vectors::clustered(128, 13_000, 5);
         folder.compact(1, &[], data.rows(0..12_000));
         folder.compact(2, &[700, 12_500], data.rows(12_000..13_000));
@@ -276,7 +276,7 @@ mod tests {
 
     #[test]
     fn the_background_is_that_of_the_allowed_rows() {
-        let folder = Compactor::new(128);
+        let folder = IndexFolder::new(128);
         let data = Vectors::clustered(128, 20_000, 6);
         folder.compact(1, &[], data.rows(0..15_000));
         folder.compact(2, &[], data.rows(15_000..20_000));
@@ -302,7 +302,7 @@ mod tests {
     #[test]
     fn below_ten_thousand_rows_the_background_is_that_of_all_in_whatever_order_they_came() {
         let data = Vectors::clustered(128, 6_000, 8);
-        let (ascending, moved) = (Compactor::new(128), Compactor::new(128));
+        let (ascending, moved) = (IndexFolder::new(128), IndexFolder::new(128));
         ascending.compact(1, &[], data.rows(0..6_000));
         // Vectors as before with other row ids, in two segments, and one deleted row.
         let at = |row: u32| (row * 4_999 + 17) % 6_000;

@@ -393,7 +393,7 @@ mod tests {
     use crate::vector::ExactQuery;
     use crate::vector::Tier;
     use crate::vector::segment::CLUSTERED;
-    use crate::vector::testing::{Compactor, Vectors};
+    use crate::vector::testing::{IndexFolder, Vectors};
 
     /// Exact search, the slow reference.
     fn nearest(data: &Vectors, rows: u32, query: &[f32], k: usize, allowed: Allowed<'_>) -> Vec<Scored> {
@@ -437,7 +437,7 @@ mod tests {
 
     #[test]
     fn recall_and_filters_across_segments() {
-        let folder = Compactor::new(128);
+        let folder = IndexFolder::new(128);
         let rows = 34_100;
         let data = Vectors::clustered(128, rows as usize, 21);
         folder.compact(1, &[], data.rows(0..23_000));
@@ -470,7 +470,7 @@ mod tests {
 
     #[test]
     fn every_instruction_set_gives_the_same_results() {
-        let folder = Compactor::new(72);
+        let folder = IndexFolder::new(72);
         let data = Vectors::clustered(72, 10_100, 22);
         folder.compact(1, &[], data.rows(0..10_100));
         let mut index = folder.open().unwrap();
@@ -487,7 +487,7 @@ mod tests {
 
     #[test]
     fn a_segment_with_clusters_is_as_good_and_always_the_same() {
-        let (folder, once) = (Compactor::new(64), Compactor::new(64));
+        let (folder, once) = (IndexFolder::new(64), IndexFolder::new(64));
         let rows = CLUSTERED;
         let data = Vectors::clustered(64, rows as usize, 25);
         folder.compact(1, &[], data.rows(0..120_000));
@@ -525,7 +525,7 @@ mod tests {
 
     #[test]
     fn a_query_that_cannot_be_answered_says_so() {
-        let folder = Compactor::new(64);
+        let folder = IndexFolder::new(64);
         let data = Vectors::clustered(64, 100, 23);
         folder.compact(1, &[], data.rows(0..100));
         let index = folder.open().unwrap();
@@ -553,7 +553,7 @@ mod tests {
 
     #[test]
     fn equal_vectors_come_in_the_order_of_their_rows() {
-        let folder = Compactor::new(64);
+        let folder = IndexFolder::new(64);
         let mut data = Vectors::clustered(64, 100, 24);
         let one = data.get(0).to_vec();
         data.values = one.repeat(100);
@@ -566,7 +566,7 @@ mod tests {
     #[test]
     fn a_sample_that_misleads_takes_nothing_away() {
         let (rows, dimension) = (70_000, 64);
-        let folder = Compactor::new(dimension);
+        let folder = IndexFolder::new(dimension);
         let mut data = Vectors::clustered(dimension, rows, 27);
         let query = data.get(11).to_vec();
         let runs = rows / (SAMPLED_BLOCKS * BLOCK);

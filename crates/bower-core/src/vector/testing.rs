@@ -83,7 +83,7 @@ impl Vectors {
 }
 
 /// A folder to compact vectors into.
-pub type Compactor = testing::Compactor<VectorRows>;
+pub type IndexFolder = testing::IndexFolder<VectorRows>;
 
 /// Opens and uses an index whose files are damaged by `data`.
 pub fn damaged(data: &[u8]) {
@@ -131,7 +131,7 @@ const GOLDEN: [(&str, &[u8]); 3] = [
 
 #[test]
 fn format_2_is_read_for_ever() {
-    let folder = Compactor::golden(VectorRows::DIMENSION, &GOLDEN);
+    let folder = IndexFolder::golden(VectorRows::DIMENSION, &GOLDEN);
     let index = folder.open().unwrap();
     index.verify().unwrap();
     assert_eq!((index.model(), index.len(), index.coverage().change.0), ("golden", 3, 42));
@@ -153,7 +153,7 @@ fn format_2_is_read_for_ever() {
 #[test]
 fn format_1_is_refused_by_its_number() {
     let manifest = include_bytes!("../../tests/golden/vectors-1/manifest");
-    let folder = Compactor::golden(VectorRows::DIMENSION, &[("manifest", manifest)]);
+    let folder = IndexFolder::golden(VectorRows::DIMENSION, &[("manifest", manifest)]);
     let refused = VectorIndex::open(folder.path()).unwrap_err().to_string();
     assert!(refused.contains("format 1 instead of 2"), "{refused}");
 }

@@ -144,19 +144,19 @@ fn a_server_waits_a_day_too_and_goes_on_when_the_clock_is_set_right() {
     let place = Place::with(Settings { model: "none".into(), sweep_hours: 24 * 7, ..Settings::default() });
     let engine = place.open();
     ten(&engine, day(0));
-    let house = MaintenanceRequest {
+    let request = MaintenanceRequest {
         prune: Some(PruneEvery { threshold: 0.05, hours: 24 }),
         ..MaintenanceRequest::default()
     };
-    let first = engine.run_maintenance(&house, day(YEARS));
+    let first = engine.run_maintenance(&request, day(YEARS));
     assert!(first.swept[0].clock_jump.is_some() && first.pruned[0].clock_jump.is_some());
-    assert_eq!(engine.run_maintenance(&house, day(YEARS)).swept, [], "it was marked");
-    let right = engine.run_maintenance(&house, day(1));
+    assert_eq!(engine.run_maintenance(&request, day(YEARS)).swept, [], "it was marked");
+    let right = engine.run_maintenance(&request, day(1));
     assert_eq!((right.swept[0].clock_jump, right.pruned[0].clock_jump), (None, None));
     assert_eq!(number(&engine, Status::Archived), 0);
     // However seldom it sweeps, a real pause costs a day.
-    assert!(engine.run_maintenance(&house, day(100)).swept[0].clock_jump.is_some());
-    assert_eq!(engine.run_maintenance(&house, day(101)).swept[0].demoted, 8);
+    assert!(engine.run_maintenance(&request, day(100)).swept[0].clock_jump.is_some());
+    assert_eq!(engine.run_maintenance(&request, day(101)).swept[0].demoted, 8);
 }
 
 #[test]

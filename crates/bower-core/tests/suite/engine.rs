@@ -533,7 +533,7 @@ fn tokens_follow_items_through_compactions_lost_indexes_and_forgetting() {
     assert_eq!(
         engine.late(&Visibility::everything(), question, &asked).unwrap(),
         scores,
-        "made again, and all of it folded"
+        "made again, and all of it compacted"
     );
     assert_eq!(named(&engine, "token codes"), None);
     assert!(named(&engine, "token index").unwrap().starts_with("holds change"));

@@ -82,28 +82,28 @@ fn a_house_is_swept_and_pruned_when_that_is_due_and_a_part_that_fails_is_named()
     assert_eq!(engine.run_maintenance(&MaintenanceRequest::default(), hour(24)).swept, [], "23 hours later");
     assert_eq!(engine.run_maintenance(&MaintenanceRequest::default(), hour(25)).swept.len(), 1);
 
-    let house = MaintenanceRequest {
+    let request = MaintenanceRequest {
         prune: Some(PruneEvery { threshold: 0.05, hours: 48 }),
         ..MaintenanceRequest::default()
     };
     let years = 24 * 3_000;
     // After years without use the first run only marks that the clock jumped.
-    assert_eq!(engine.run_maintenance(&house, hour(years - 24)).pruned[0].pruned, 0);
-    assert_eq!(engine.run_maintenance(&house, hour(years - 1)).pruned, []);
-    let kept = engine.run_maintenance(&house, hour(years));
+    assert_eq!(engine.run_maintenance(&request, hour(years - 24)).pruned[0].pruned, 0);
+    assert_eq!(engine.run_maintenance(&request, hour(years - 1)).pruned, []);
+    let kept = engine.run_maintenance(&request, hour(years));
     assert_eq!((kept.swept.len(), kept.pruned[0].pruned, kept.failed.len()), (1, 1, 0));
     assert_eq!(engine.get(&Visibility::everything(), &old).unwrap().status, Status::Archived);
-    assert_eq!(engine.run_maintenance(&house, hour(years + 47)).pruned, []);
-    assert_eq!(engine.run_maintenance(&house, hour(years + 48)).pruned.len(), 1);
+    assert_eq!(engine.run_maintenance(&request, hour(years + 47)).pruned, []);
+    assert_eq!(engine.run_maintenance(&request, hour(years + 48)).pruned.len(), 1);
 
     for text in ["The tea is in the second drawer", "The lamp is by the door"] {
         tell(&engine, Scope::Mission, None, text, hour(years + 49));
     }
-    let house = MaintenanceRequest {
+    let request = MaintenanceRequest {
         prune: Some(PruneEvery { threshold: 1.5, hours: 1 }),
         ..MaintenanceRequest::default()
     };
-    let kept = engine.run_maintenance(&house, hour(years + 100));
+    let kept = engine.run_maintenance(&request, hour(years + 100));
     let parts: Vec<&str> = kept.failed.iter().map(|failed| failed.part).collect();
     assert_eq!((parts, kept.swept.len()), (vec!["prune", "consolidate"], 1));
     assert!(kept.failed[0].why.contains("use 0 to 1") && kept.failed[1].why.contains("no model"), "{kept:?}");

@@ -74,9 +74,9 @@ pub struct ConsolidateArgs {
 /// `bower undo`
 ///
 /// With an event, reverses its changes, except those that were changed again since. With --session, --host or --source,
-/// reverses everything that this origin wrote: its memories and turns of conversations leave answers, memories that it replaced
-/// come back, confirmations by it are subtracted, and patterns made of its memories are dissolved. This is one run, and its own
-/// event reverses all of it. Indexed files stay; bower forget --source removes those.
+/// reverses everything that this origin wrote. Its memories and turns of conversations leave answers, and memories that it
+/// replaced come back. Its confirmations are subtracted, and patterns made of its memories are dissolved. This is one run, and
+/// its own event reverses all of it. Indexed files stay; bower forget --source removes those.
 #[derive(Args, Debug)]
 #[command(group = clap::ArgGroup::new("what").required(true).multiple(true).args(["event", "session", "host", "source"]))]
 pub struct UndoArgs {

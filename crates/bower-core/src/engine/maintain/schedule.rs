@@ -132,30 +132,30 @@ impl Engine {
     /// Runs the regular maintenance of a long-lived process, beside its answers. It sweeps once a day, and prunes if
     /// requested. It consolidates the memories of scopes and owners at 80 % of a limit (once, until a memory is written). It
     /// also does what [`Engine::maintain`] does. A part that fails is reported, and the others are done.
-    pub fn run_maintenance(&self, house: &MaintenanceRequest, now: Timestamp) -> MaintenanceReport {
+    pub fn run_maintenance(&self, request: &MaintenanceRequest, now: Timestamp) -> MaintenanceReport {
         let start = Instant::now();
         let mut kept = MaintenanceReport::default();
         // Both are checked before either runs: after a jump of the clock the sweep makes it trusted, and the prune waited as
         // long.
         let is_due = |run, hours| lifecycle::is_due(self, run, hours, now);
-        let prunes = house.prune.map_or(Ok(false), |every| is_due("prune", every.hours.max(1)));
+        let prunes = request.prune.map_or(Ok(false), |every| is_due("prune", every.hours.max(1)));
         let sweep = || lifecycle::sweep(self, &SweepRequest::default(), now);
         let swept = is_due("sweep", self.settings.sweep_hours)
-            .and_then(|due| runs(due, house.most_ms, &mut kept.swept, sweep, |done| done.waiting));
+            .and_then(|due| runs(due, request.most_ms, &mut kept.swept, sweep, |done| done.waiting));
         note(&mut kept.failed, "sweep", swept);
-        if let Some(every) = house.prune {
-            let request = PruneRequest { threshold: every.threshold, dry_run: false };
-            let prune = || lifecycle::prune(self, &request, now);
-            let pruned =
-                prunes.and_then(|due| runs(due, house.most_ms, &mut kept.pruned, prune, |done| done.waiting));
+        if let Some(every) = request.prune {
+            let weak = PruneRequest { threshold: every.threshold, dry_run: false };
+            let prune = || lifecycle::prune(self, &weak, now);
+            let pruned = prunes
+                .and_then(|due| runs(due, request.most_ms, &mut kept.pruned, prune, |done| done.waiting));
             note(&mut kept.failed, "prune", pruned);
         }
         let consolidated = crowded(self).and_then(|(crowded, seen)| {
             kept.crowded = crowded;
-            make_room(self, &kept.crowded, seen, house.most_ms, now)
+            make_room(self, &kept.crowded, seen, request.most_ms, now)
         });
         kept.consolidated = note(&mut kept.failed, "consolidate", consolidated).flatten();
-        note(&mut kept.failed, "codes", make_codes(self, house.most_ms, now));
+        note(&mut kept.failed, "codes", make_codes(self, request.most_ms, now));
         kept.compacted = note(&mut kept.failed, "fold", self.maintain(now)).unwrap_or(false);
         kept.took_ms = milliseconds(start);
         kept

@@ -18,8 +18,8 @@ use crate::eval::set::{Document, Query};
 use crate::failure::Result;
 
 /// Asks each judged question twice: as it is, and with all its judged documents hidden. Documents that a question excludes are
-/// hidden both times: a note whose links are asked for would be the best hit of its own question, and an answer is judged by
-/// its best hits. Blank questions are not asked.
+/// hidden both times. An answer is judged by its best hits, and a note whose links are asked for would be the best hit of its
+/// own question. Blank questions are not asked.
 pub(super) fn both_ways(bench: &Bench<'_>, profile: Profile) -> Result<Vec<Asked>> {
     let rows = bench.rows()?;
     let highest = bench.set.grades.values().flat_map(Grades::values).copied().max().unwrap_or(1);

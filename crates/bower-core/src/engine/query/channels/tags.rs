@@ -89,8 +89,8 @@ fn is_named(tag: &str, asked: &HashSet<String>) -> bool {
         && !words.is_empty()
 }
 
-/// Returns beginnings of tags that the question's words may name: the part that a word shares with its stem, without a last i
-/// (the stem of `policies` is `polici`, and the tag may be `policy`). Each is returned folded and as it is written.
+/// Returns beginnings of tags that the question's words may name. A beginning is the part that a word shares with its stem,
+/// without a last i: the stem of `policies` is `polici`, and the tag may be `policy`. Each is returned folded and as it is written.
 fn beginnings(question: &str) -> Vec<String> {
     let mut beginnings = Vec::new();
     for word in asked_words(question, LANGUAGE) {
