@@ -15,7 +15,7 @@ use super::events::{next_change, record};
 use super::export::{document_of, item_at};
 use super::memories::LONGEST_CHAIN;
 use super::states::{restart, row_of, start};
-use crate::item::{Change, Kind, Provenance, RowId, Status};
+use crate::item::{Change, Kind, Provenance, Relation, RowId, Status};
 use crate::store::Stamp;
 use crate::store::copies::{
     DocumentCopy, EventCopy, Importer, ItemCopy, NewItem, NewPiece, PieceOutcome, RelationCopy, ReviewCopy,
@@ -354,6 +354,11 @@ impl Batch<'_> {
                 relation.strength,
                 relation.create_time.as_microsecond()
             ])?;
+        if added > 0 && relation.relation == Relation::VariantOf {
+            // Whoever caches wordings reads the events of their rows.
+            let detail = json!({ "other": relation.to });
+            record(self.connection, self.change()?, self.stamp, "link", Some(&relation.from), &detail)?;
+        }
         Ok(if added > 0 { PieceOutcome::Added } else { PieceOutcome::Same })
     }
 
@@ -457,7 +462,9 @@ fn normal(item: &ItemCopy) -> ItemCopy {
     item.provenance = Some(provenance).filter(|one| item.kind == Kind::Memory || *one != Provenance::FILE);
     item.hidden_time = match item.status {
         Status::Candidate | Status::Active => None,
-        Status::Superseded | Status::Archived => Some(item.hidden_time.unwrap_or(item.update_time)),
+        Status::Superseded | Status::Archived | Status::Variant => {
+            Some(item.hidden_time.unwrap_or(item.update_time))
+        }
     };
     item
 }
