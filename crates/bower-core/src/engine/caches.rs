@@ -69,9 +69,11 @@ impl Caches {
 
     /// Returns each wording with its memory. `newest` was read from the store before.
     pub(crate) fn wordings(&self, store: &dyn Store, newest: &Coverage) -> Result<Arc<Wordings>> {
-        self.wordings.get_of(newest, (), |kept| match since(store, kept, |after| store.wordings_since(after))? {
-            Some((all, changes)) => Ok(all.changed(&changes.went, changes.came)),
-            None => Ok(Wordings::new(store.wordings()?)),
+        self.wordings.get_of(newest, (), |kept| {
+            match since(store, kept, |after| store.wordings_since(after))? {
+                Some((all, changes)) => Ok(all.changed(&changes.went, changes.came)),
+                None => Ok(Wordings::new(store.wordings()?)),
+            }
         })
     }
 }

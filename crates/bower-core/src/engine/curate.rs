@@ -74,13 +74,7 @@ fn undecided(judged: &Judged, verdict: &gate::Verdict, cut: &Result<Cut, gate::N
 }
 
 /// Adds the decision and the written memory to the answer.
-fn decided(
-    curated: &mut Curated,
-    visibility: &Visibility,
-    memory: &NewMemory,
-    kept: Kept,
-    choice: &Choice,
-) {
+fn decided(curated: &mut Curated, visibility: &Visibility, memory: &NewMemory, kept: Kept, choice: &Choice) {
     curated.accepted = true;
     curated.is_candidate = memory.status == Status::Candidate && !kept.is_update;
     let is_new = matches!(choice.fate, CurateOutcome::Create | CurateOutcome::Link);

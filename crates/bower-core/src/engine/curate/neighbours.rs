@@ -94,7 +94,9 @@ fn neighbours_once(
     if keep.is_empty() {
         return Ok(Vec::new());
     }
-    let hidden = engine.caches.hidden(&*engine.store, newest, Clocks::default())?;
+    let mut hidden = engine.caches.hidden(&*engine.store, newest, Clocks::default())?;
+    let worded = engine.caches.wordings(&*engine.store, newest)?;
+    worded.limit(Clocks::default(), &mut None, &mut hidden);
     let scope = Scope {
         keep: Some(&keep),
         hidden: &hidden,
@@ -130,7 +132,6 @@ fn neighbours_once(
             && item.scope == place.scope
             && item.owner == place.owner
     };
-    let worded = engine.caches.wordings(&*engine.store, newest)?;
     let mut found: Vec<(RowId, Option<f32>, Option<RowId>)> = Vec::with_capacity(rows.len());
     for (&row, cosine) in rows.iter().zip(cosines) {
         let memory = worded.memory(row);

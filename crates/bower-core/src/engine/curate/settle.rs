@@ -38,9 +38,12 @@ impl CallersWord {
         if let Some(item) = main.as_ref().filter(|item| !is_seen(item)) {
             return Err(hidden(engine, item)?);
         }
-        let different =
-            different_from.iter().map(|id| earlier(engine, visibility, place, id)).collect::<Result<Vec<_>>>()?;
-        if let Some(item) = different.iter().find(|item| main.as_ref().is_some_and(|main| main.row == item.row))
+        let different = different_from
+            .iter()
+            .map(|id| earlier(engine, visibility, place, id))
+            .collect::<Result<Vec<_>>>()?;
+        if let Some(item) =
+            different.iter().find(|item| main.as_ref().is_some_and(|main| main.row == item.row))
         {
             let reason = format!("{} is named twice; name it once", item.id);
             return Err(Error::invalid("different_from", reason));
@@ -90,7 +93,8 @@ fn hidden(engine: &Engine, item: &Item) -> Result<Error> {
         return Ok(Error::invalid(format!("memory {id}"), reason));
     }
     let last = engine.store.chain(item.row)?.pop().filter(|last| *last != item.row);
-    let successor = last.map_or(Ok(None), |last| Ok::<_, Error>(engine.store.items(&[last])?.pop().flatten()))?;
+    let successor =
+        last.map_or(Ok(None), |last| Ok::<_, Error>(engine.store.items(&[last])?.pop().flatten()))?;
     let reason = match successor {
         Some(successor) => format!("{} replaced it; name that one", successor.id),
         None => "it was rejected in a review; name another one".to_owned(),
@@ -113,7 +117,6 @@ impl Engine {
         let item = item.filter(|item| item.kind == Kind::Memory).ok_or_else(|| gone(&id))?;
         let place =
             Namespace { collection: item.collection.clone(), scope: item.scope, owner: item.owner.clone() };
-        visibility.check_place(&place.collection, place.scope, place.owner.as_deref())?;
         let other = earlier(self, visibility, &place, &request.other)?;
         if other.row == newer {
             return Err(Error::invalid(format!("memory {id}"), "the two ids are of one memory; name two"));

@@ -10,7 +10,7 @@ use crate::error::{Error, Missing, Result};
 use crate::item::{Change, RowId, Status, Visibility};
 use crate::memory::merge::changed;
 use crate::request::{
-    Documents, Event, History, Item, Listing, Selection, StoreChange, Version, MemoryWording,
+    Documents, Event, History, Item, Listing, MemoryWording, Selection, StoreChange, Version,
 };
 
 /// Shortest prefix of an id, in digits. A prefix is accepted if only one item has it.

@@ -141,7 +141,14 @@ mod tests {
     #[test]
     fn a_memory_has_the_better_score_of_its_own_and_its_wordings() {
         let ranked = |row, score| Ranked { row: RowId(row), score, factors: Vec::new() };
-        let mut list = vec![ranked(6, 0.9), ranked(1, 0.8), ranked(2, 0.7), ranked(5, 0.6), ranked(7, 0.5), ranked(3, 0.4)];
+        let mut list = vec![
+            ranked(6, 0.9),
+            ranked(1, 0.8),
+            ranked(2, 0.7),
+            ranked(5, 0.6),
+            ranked(7, 0.5),
+            ranked(3, 0.4),
+        ];
         let mut found_by = HashMap::new();
         three().fold(&mut list, &mut found_by);
         let told: Vec<_> = list.iter().map(|one| (one.row.0, one.score, one.factors.len())).collect();

@@ -134,7 +134,8 @@ struct Chosen {
 
 impl Chosen {
     fn of(connection: &Connection, rows: &[RowId]) -> Result<Self> {
-        let mut chosen = Self { memories: Vec::new(), wordings: 0, documents: Vec::new(), ids: HashMap::new() };
+        let mut chosen =
+            Self { memories: Vec::new(), wordings: 0, documents: Vec::new(), ids: HashMap::new() };
         let mut find = connection.prepare_cached("SELECT id, document, status FROM items WHERE row = ?1")?;
         let mut look = |row: RowId| {
             let read = |row: &Row<'_>| -> Result<(String, Option<i64>, String)> {

@@ -14,6 +14,7 @@ use super::columns::{author, json_text, row_id};
 use super::events::{next_change, record};
 use super::export::{document_of, item_at};
 use super::memories::LONGEST_CHAIN;
+use super::pairs::tie;
 use super::states::{restart, row_of, start};
 use crate::item::{Change, Kind, Provenance, Relation, RowId, Status};
 use crate::store::Stamp;
@@ -327,6 +328,11 @@ impl Batch<'_> {
         connection
             .prepare_cached("UPDATE texts SET summary = ?2, keywords = ?3 WHERE row = ?1")?
             .execute(params![row.0, item.summary, json_text(&item.keywords)?])?;
+        if item.status != Status::Variant {
+            connection
+                .prepare_cached("DELETE FROM relations WHERE row = ?1 AND relation = 'variant_of'")?
+                .execute([row.0])?;
+        }
         connection.prepare_cached("DELETE FROM tags WHERE row = ?1")?.execute([row.0])?;
         put_tags(connection, row, &item.tags)?;
         seal(connection, row)?;
@@ -356,8 +362,10 @@ impl Batch<'_> {
             ])?;
         if added > 0 && relation.relation == Relation::VariantOf {
             // Whoever caches wordings reads the events of their rows.
-            let detail = json!({ "other": relation.to });
-            record(self.connection, self.change()?, self.stamp, "link", Some(&relation.from), &detail)?;
+            let tied =
+                tie(self.connection, from, relation.relation.word(), to, f64::from(relation.strength))?;
+            let detail = json!({ "tied": [tied] });
+            record(self.connection, self.change()?, self.stamp, "import", Some(&relation.from), &detail)?;
         }
         Ok(if added > 0 { PieceOutcome::Added } else { PieceOutcome::Same })
     }

@@ -173,10 +173,9 @@ fn say_again(
     let told = match decided.standing {
         WriteAction::Replaces(other) => Some((other, PairRuling::Replaces)),
         WriteAction::Confirms(other) | WriteAction::Rewords(other) => Some((other, PairRuling::Confirms)),
-        WriteAction::Alone
-        | WriteAction::Relates(..)
-        | WriteAction::Disputes(_)
-        | WriteAction::Yields(_) => None,
+        WriteAction::Alone | WriteAction::Relates(..) | WriteAction::Disputes(_) | WriteAction::Yields(_) => {
+            None
+        }
     };
     let different = decided.different.iter().map(|&other| (other, PairRuling::DifferentFrom));
     for (other, ruling) in told.into_iter().chain(different) {
@@ -189,9 +188,7 @@ fn say_again(
     if told.is_some_and(|(other, ruling)| ruling == PairRuling::Confirms && other != subject) {
         let other = decided.standing.other().unwrap_or(subject);
         kept = Kept { row: other, id: id_of(connection, other)?, ..kept };
-    } else if told.is_some_and(|(other, _)| other == subject)
-        || decided.different.contains(&subject)
-    {
+    } else if told.is_some_and(|(other, _)| other == subject) || decided.different.contains(&subject) {
         kept = Kept { row, id: memory.id.clone(), ..kept };
     }
     Ok(Some(kept))

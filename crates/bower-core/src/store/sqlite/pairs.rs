@@ -124,7 +124,8 @@ impl Pairs for SqliteStore {
 pub(super) fn wordings_of(connection: &Connection, row: RowId) -> Result<Vec<RowId>> {
     connection
         .prepare_cached(
-            "SELECT row FROM relations WHERE other = ?1 AND relation = 'variant_of' ORDER BY row",
+            "SELECT r.row FROM relations r JOIN items i ON i.row = r.row
+             WHERE r.other = ?1 AND r.relation = 'variant_of' AND i.status IN ('variant', 'archived') ORDER BY r.row",
         )?
         .query_map([row.0], first)?
         .collect()
@@ -231,7 +232,14 @@ impl Ties {
     }
 }
 
-fn tie(connection: &Connection, row: RowId, relation: &str, other: RowId, strength: f64) -> Result<Value> {
+/// Returns a relation as an event stores it.
+pub(super) fn tie(
+    connection: &Connection,
+    row: RowId,
+    relation: &str,
+    other: RowId,
+    strength: f64,
+) -> Result<Value> {
     let (row, other) = (id_of(connection, row)?, id_of(connection, other)?);
     Ok(json!({ "row": row, "relation": relation, "other": other, "strength": strength }))
 }
@@ -242,7 +250,8 @@ pub(super) fn retie(connection: &Connection, detail: &Map<String, Value>, stamp:
         for tie in detail.get(key).and_then(Value::as_array).into_iter().flatten() {
             let word = |name: &str| tie.get(name).and_then(Value::as_str).unwrap_or_default();
             let rows = (row_of(connection, word("row"))?, row_of(connection, word("other"))?);
-            let ((Some(row), Some(other)), Ok(relation)) = (rows, word("relation").parse::<Relation>()) else {
+            let ((Some(row), Some(other)), Ok(relation)) = (rows, word("relation").parse::<Relation>())
+            else {
                 continue;
             };
             if is_added {
@@ -389,6 +398,14 @@ fn reword(
     turn(connection, newer, &before, &after, &mut detail, stamp)?;
     ties.note(&mut detail);
     let event = record_settled(connection, newer, detail, change, stamp)?;
+    // A wording is no side of a review: its memory takes its place against a third one.
+    for (side, other) in [("row", "other"), ("other", "row")] {
+        connection
+            .prepare_cached(&format!(
+                "UPDATE reviews SET {side} = ?2 WHERE {side} = ?1 AND {other} <> ?2 AND outcome IS NULL"
+            ))?
+            .execute([newer.0, older.0])?;
+    }
     // Whatever else was possible between the wording and other memories has no subject any more.
     end_possible(connection, newer)?;
     let chain = replaced.filter(|_| inherits);
@@ -407,7 +424,7 @@ fn close_reviews(
 ) -> Result<()> {
     let open: Vec<(u64, bool)> = connection
         .prepare_cached(
-            "SELECT review, row = ?1 FROM reviews WHERE outcome IS NULL AND (row, other) IN ((?1, ?2), (?2, ?1))",
+            "SELECT review, row = ?1 FROM reviews WHERE outcome IS NULL AND (row, other) IN (VALUES (?1, ?2), (?2, ?1))",
         )?
         .query_map([newer.0, older.0], |row| Ok((row.get::<_, i64>(0)?.unsigned_abs(), row.get(1)?)))?
         .collect::<Result<_>>()?;

@@ -6,8 +6,8 @@ pub const APPLICATION_ID: i32 = 0x424F_5752;
 
 /// The steps; step `n` brings a store from schema `n` to `n + 1`.
 pub const MIGRATIONS: &[&str] = &[
-    SCHEMA_1, SCHEMA_2, INJECTIONS, COUNTS, FIELDS, PACKED, LIFE, HOLDERS, NEWS, CLOCK, CHECKSUMS, PROVENANCE,
-    WORDINGS,
+    SCHEMA_1, SCHEMA_2, INJECTIONS, COUNTS, FIELDS, PACKED, LIFE, HOLDERS, NEWS, CLOCK, CHECKSUMS,
+    PROVENANCE, WORDINGS,
 ];
 
 /// First schema that keeps counts of items and documents.
