@@ -278,7 +278,11 @@ fn outside(what: &'static str, wanted: impl fmt::Display, bound: impl fmt::Displ
 
 words! {
     /// The state of an item in its life.
-    Status, "status" { Candidate = "candidate", Active = "active", Superseded = "superseded", Archived = "archived" }
+    Status, "status" {
+        Candidate = "candidate", Active = "active", Superseded = "superseded", Archived = "archived",
+        /// Another wording of a memory, which questions find it by. It is no memory of its own.
+        Variant = "variant",
+    }
 }
 
 words! {
@@ -355,6 +359,26 @@ words! {
     Relation, "relation" {
         Causes = "causes", Informs = "informs", Contradicts = "contradicts", Supersedes = "supersedes",
         ExampleOf = "example_of", PrerequisiteFor = "prerequisite_for", LedTo = "led_to", RelatedTo = "related_to",
+        /// A memory may replace or contradict an earlier one; nobody has settled it. The strength is the likelihood, 0..1.
+        MayReplace = "may_replace",
+        /// A memory may say the same as an earlier one; nobody has settled it. The strength is the likelihood, 0..1.
+        MayRepeat = "may_repeat",
+        /// Somebody settled that two memories are different facts.
+        DiffersFrom = "differs_from",
+        /// A text is another wording of a memory.
+        VariantOf = "variant_of",
+    }
+}
+
+words! {
+    /// A caller's word about a memory and an earlier one.
+    PairRuling, "ruling" {
+        /// The memory takes the earlier one's place.
+        Replaces = "replaces",
+        /// The memory says the same: its text becomes another wording of the earlier one.
+        Confirms = "confirms",
+        /// The two are different facts.
+        DifferentFrom = "different_from",
     }
 }
 

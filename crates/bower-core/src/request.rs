@@ -13,6 +13,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 mod forget;
@@ -25,7 +26,7 @@ use crate::item::{
 };
 pub use brief::{Brief, BriefRequest, KeptSentence, SessionRead, SessionRequest, ToldTurn, TurnsRequest};
 pub use changes::StoreChange;
-pub use curate::{CurateRequest, Curated, Other};
+pub use curate::{CurateRequest, Curated, EARLIER_TEXT, EarlierMemory, Other, PairRequest, SettledPair};
 pub use documents::{Document, Documents};
 pub use forget::{
     Elsewhere, Erased, ForgetRequest, Forgetting, Forgotten, Receipt, Residue, ResidueFile, ResidueTerm,
@@ -129,6 +130,11 @@ pub struct Item {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
 fn thousandths<S: serde::Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_f64((value * 1_000.0).round() / 1_000.0)
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 /// Serialises a tier as the number 1, 2 or 3.
@@ -460,6 +466,22 @@ pub struct History {
     pub history: Vec<Event>,
     /// Its versions from first to last, each replaced by the next. Empty if the item was forgotten.
     pub chain: Vec<Version>,
+    /// Other wordings of its versions, oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub wordings: Vec<MemoryWording>,
+}
+
+/// Another wording of a memory.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct MemoryWording {
+    /// Its id.
+    pub id: String,
+    /// Id of the memory.
+    pub of: String,
+    /// The text.
+    pub text: String,
+    /// When it was told.
+    pub told: Timestamp,
 }
 
 /// One version of a memory.
@@ -623,6 +645,9 @@ pub struct Listing {
     pub memories: Vec<Item>,
     /// Number of items in the selection.
     pub total: usize,
+    /// For some of the memories: earlier ones that each may replace or repeat, the likeliest first.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub possible: BTreeMap<String, Vec<EarlierMemory>>,
     /// Parts of the store that are missing or damaged.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub degraded: Vec<Degraded>,

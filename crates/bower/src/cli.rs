@@ -111,6 +111,8 @@ pub enum Command {
     History(IdArgs),
     /// Show contradictions that no rule could decide, and decide which side is right
     Review(ReviewArgs),
+    /// Settle what a memory is to an earlier one: it replaces it, says the same, or is a different fact
+    Settle(SettleArgs),
     /// Record that a memory was useful, is wrong or is stale, which changes its confidence
     Feedback(FeedbackArgs),
     /// Pin a memory, so that it never fades
@@ -174,6 +176,7 @@ impl Command {
             Self::Forget(_) => "forget",
             Self::History(_) => "history",
             Self::Review(_) => "review",
+            Self::Settle(_) => "settle",
             Self::Feedback(_) => "feedback",
             Self::Pin(_) => "pin",
             Self::Sweep(_) => "sweep",
@@ -309,7 +312,7 @@ pub struct CurateArgs {
     /// Read the transcript of a session instead (Claude Code, Codex, Gemini, Copilot, or objects with a role and a text).
     /// Decisions, corrections, statements and findings in it become candidates. Turns that were read before are not read again;
     /// `-` reads standard input
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["text", "memory_type", "tags", "metadata", "pin", "conversation", "gate", "said_by"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["text", "memory_type", "tags", "metadata", "pin", "conversation", "gate", "said_by", "replaces", "confirms", "different_from"])]
     pub transcript: Option<PathBuf>,
     /// With --transcript: the session's folder, so that briefings for another folder leave its candidates out
     #[arg(long, value_name = "PATH")]
@@ -353,6 +356,42 @@ pub struct CurateArgs {
     /// The program that its author runs in; bower undo --host reverses all that it wrote
     #[arg(long, value_name = "NAME", value_parser = filled)]
     pub host: Option<String>,
+    /// The earlier memory that it replaces, whatever the rules say; a pinned one too
+    #[arg(long, value_name = "ID", conflicts_with = "confirms")]
+    pub replaces: Option<String>,
+    /// The earlier memory that says the same; the text is kept as another wording of it
+    #[arg(long, value_name = "ID")]
+    pub confirms: Option<String>,
+    /// An earlier memory that is a different fact; may be given again
+    #[arg(long, value_name = "ID")]
+    pub different_from: Vec<String>,
+}
+
+/// `bower settle`
+#[derive(Args, Debug)]
+pub struct SettleArgs {
+    /// The memory, or its first digits where they are unique
+    #[arg(value_name = "NEW")]
+    pub id: String,
+    #[command(flatten)]
+    pub what: PairArgs,
+    #[command(flatten)]
+    pub visibility: VisibilityArgs,
+}
+
+/// What a memory is to an earlier one: exactly one of these.
+#[derive(Args, Debug)]
+#[group(required = true, multiple = false)]
+pub struct PairArgs {
+    /// It takes the earlier memory's place; a pinned one's too
+    #[arg(long, value_name = "OLD")]
+    pub replaces: Option<String>,
+    /// It says the same: its text becomes another wording of the earlier memory
+    #[arg(long, value_name = "OLD")]
+    pub confirms: Option<String>,
+    /// The two are different facts
+    #[arg(long, value_name = "OLD")]
+    pub different_from: Option<String>,
 }
 
 /// `bower index`

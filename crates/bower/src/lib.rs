@@ -91,6 +91,7 @@ fn run(command: Command, session: &Session) -> Result<ExitCode> {
         Command::History(arguments) => commands::history::run(&arguments, session).map(done),
         Command::Backup(arguments) => commands::backup::backup(&arguments, session).map(done),
         Command::Restore(arguments) => commands::backup::restore(&arguments, session).map(done),
+        Command::Settle(arguments) => commands::review::pair(arguments, session).map(done),
         Command::Review(arguments) => commands::review::run(arguments, session).map(done),
         Command::Feedback(arguments) => commands::feedback::feedback(&arguments, session).map(done),
         Command::Pin(arguments) => commands::feedback::pin(&arguments, session).map(done),

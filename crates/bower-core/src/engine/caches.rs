@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::embed::Embedder;
 use crate::engine::deltas::Deltas;
 use crate::engine::query::channels::paths::Paths;
+use crate::engine::query::wordings::Wordings;
 use crate::engine::versioned::VersionedCache;
 use crate::error::Result;
 use crate::item::{Change, Coverage, RowId, RowSet};
@@ -22,6 +23,8 @@ pub(crate) struct Caches {
     paths: VersionedCache<Paths>,
     /// Rows that are superseded or archived at the clocks of the last question.
     hidden: VersionedCache<RowSet, Clocks>,
+    /// The memory of each wording.
+    wordings: VersionedCache<Wordings>,
     /// Whether some items have no vector yet.
     pub(crate) waits: VersionedCache<bool>,
     /// The rows of those items.
@@ -60,6 +63,16 @@ impl Caches {
                     Ok(rows)
                 }
                 None => store.hidden(clocks),
+            }
+        })
+    }
+
+    /// Returns each wording with its memory. `newest` was read from the store before.
+    pub(crate) fn wordings(&self, store: &dyn Store, newest: &Coverage) -> Result<Arc<Wordings>> {
+        self.wordings.get_of(newest, (), |kept| {
+            match since(store, kept, |after| store.wordings_since(after))? {
+                Some((all, changes)) => Ok(all.changed(&changes.went, changes.came)),
+                None => Ok(Wordings::new(store.wordings()?)),
             }
         })
     }

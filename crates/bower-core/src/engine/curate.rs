@@ -1,36 +1,37 @@
 //! Keeps a memory: admits, classifies, embeds and compares a text, then writes the decision in one transaction.
 
+mod choice;
 pub(crate) mod echo;
 mod neighbours;
 pub(crate) mod review;
 pub(crate) mod secrets;
+pub(crate) mod settle;
 pub(crate) mod write;
 
 use jiff::Timestamp;
-use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
+use crate::engine::curate::choice::Choice;
 use crate::engine::curate::echo::is_echo;
 use crate::engine::curate::neighbours::{Likenesses, Neighbour, neighbours};
 use crate::engine::curate::secrets::clean_request;
+use crate::engine::curate::settle::CallersWord;
 use crate::engine::curate::write::{ANYTHING, CONFIDENCE, check, free_id, new_memory, normal_tags, number};
 use crate::engine::late::vector_for;
 use crate::engine::query::when::holds;
 use crate::engine::timing::milliseconds;
 use crate::engine::{ACTOR, Engine, missing};
-use crate::error::Result;
-use crate::item::{
-    Channel, CurateOutcome, Gate, MemoryType, Provenance, Relation, RowId, Status, Tier, Visibility,
-};
+use crate::error::{Error, Missing, Result};
+use crate::item::{Channel, CurateOutcome, Gate, MemoryType, Provenance, RowId, Status, Tier, Visibility};
 use crate::memory::conflict::Side;
 use crate::memory::gate::{self, Cut, Refusal};
 use crate::memory::judge::{self, Judged, judge_read};
 use crate::memory::merge::{self, Bands, Decision, decide};
 use crate::memory::said::Said;
-use crate::request::{CurateRequest, Curated, Degraded, Item, Other};
-use crate::store::{Decided, Kept, Namespace, NewMemory, Stamp, WriteAction};
+use crate::request::{CurateRequest, Curated, Degraded};
+use crate::store::{Decided, Kept, Namespace, NewMemory, Stamp};
 
 /// Most decisions about one memory; each is repeated if another process wrote to the same namespace meanwhile. A decision
 /// takes a millisecond or two, so only dozens of processes that write to one namespace at once reach this limit. Then the
@@ -63,6 +64,7 @@ fn undecided(judged: &Judged, verdict: &gate::Verdict, cut: &Result<Cut, gate::N
         outcome: CurateOutcome::Refuse,
         durability: verdict.durability(),
         other: None,
+        possible: Vec::new(),
         redacted: redacted.map(|kind| kind.label().to_owned()).collect(),
         redacted_fields: cut.iter().flat_map(|cut| &cut.fields).map(|field| (*field).to_owned()).collect(),
         is_candidate: false,
@@ -72,30 +74,20 @@ fn undecided(judged: &Judged, verdict: &gate::Verdict, cut: &Result<Cut, gate::N
 }
 
 /// Adds the decision and the written memory to the answer.
-fn decided(
-    curated: &mut Curated,
-    visibility: &Visibility,
-    memory: &NewMemory,
-    kept: Kept,
-    decision: &Decision,
-    other: Option<Item>,
-) {
+fn decided(curated: &mut Curated, visibility: &Visibility, memory: &NewMemory, kept: Kept, choice: &Choice) {
     curated.accepted = true;
     curated.is_candidate = memory.status == Status::Candidate && !kept.is_update;
+    let is_new = matches!(choice.fate, CurateOutcome::Create | CurateOutcome::Link);
     curated.outcome = match kept.review {
         Some(_) => CurateOutcome::Contradict,
         // Another process wrote the same text meanwhile.
-        None if kept.is_update && matches!(decision.fate, CurateOutcome::Create | CurateOutcome::Link) => {
-            CurateOutcome::Confirm
-        }
-        None => decision.fate,
+        None if kept.is_update && is_new => CurateOutcome::Confirm,
+        None => choice.fate,
     };
-    curated.other = other.map(|item| Other {
-        id: item.id,
-        create_time: item.create_time,
-        why: decision.why.to_string(),
-        stands: decision.fate == CurateOutcome::Supersede && decision.stays == Side::Kept,
-    });
+    if !(kept.is_update && is_new) {
+        curated.possible = choice.possible();
+    }
+    curated.other = choice.other();
     curated.is_update = kept.is_update;
     curated.review = match (kept.review, &curated.other) {
         (Some(review), Some(other)) => Some(number(visibility, review, &kept.id, &other.id)),
@@ -123,6 +115,8 @@ pub(crate) fn curate_as(
     let tags = normal_tags(&request.tags)?;
     let place = Namespace { collection, scope: request.scope, owner: request.owner.clone() };
     visibility.check_place(&place.collection, place.scope, place.owner.as_deref())?;
+    let word = CallersWord::of(engine, visibility, &place, &request)?;
+    word.check(content)?;
     let verdict = gate::judge(content, strictness, &gate::Constants::default());
     let redacted = verdict.redacted.as_ref();
     let content = redacted.map_or(content, |redacted| &redacted.text).to_owned();
@@ -175,8 +169,8 @@ pub(crate) fn curate_as(
     if !memory.provenance.reviewed {
         memory.status = Status::Candidate;
     }
-    let (kept, decision, other) = keep(engine, &place, &mut memory, &said, is_echo, now)?;
-    decided(&mut curated, visibility, &memory, kept, &decision, other);
+    let (kept, choice) = keep(engine, &place, &mut memory, &said, &word, is_echo, now)?;
+    decided(&mut curated, visibility, &memory, kept, &choice);
     curated.took_ms = milliseconds(start);
     Ok(curated)
 }
@@ -205,9 +199,10 @@ fn keep(
     place: &Namespace,
     memory: &mut NewMemory,
     said: &Said,
+    word: &CallersWord,
     is_echo: bool,
     now: Timestamp,
-) -> Result<(Kept, Decision, Option<Item>)> {
+) -> Result<(Kept, Choice)> {
     let Said { claims, slot, frame } = said;
     let told = merge::Incoming {
         claims,
@@ -223,44 +218,63 @@ fn keep(
         attempt += 1;
         memory.id = free_id(engine, place, &memory.content)?;
         let newest = engine.store.coverage()?;
-        let (near, seen) = if attempt == ATTEMPTS {
-            // Other processes write here all the time, so the memory is kept beside those that it may repeat.
+        let (mut near, seen) = if attempt == ATTEMPTS || word.main.is_some() {
+            // Other processes write here all the time, so the memory is kept beside those that it may repeat. Nor does it
+            // matter what else is there where the caller says what the text is.
             (Vec::new(), ANYTHING)
         } else {
             let vector = memory.vector.as_ref();
             (neighbours(engine, place, &memory.content, said, vector, &newest)?, newest.change)
         };
-        let mut decision = weigh(engine, &told, &near, &mut read, &mut likenesses);
-        let other = decision.target.map(|at| near[at].item.clone());
-        if let Some(other) = other.as_ref().filter(|other| is_heard_in_own_words(memory, &decision, other)) {
+        near.retain(|one| word.different.iter().all(|item| item.row != one.item.row));
+        let mut choice = match &word.main {
+            Some((item, ruling)) => Choice::told(item, *ruling, claims),
+            None => {
+                let decision = match near.iter().position(|one| one.has_wording(claims)) {
+                    Some(at) => said_before(at),
+                    None => weigh(engine, &told, &near, &mut read, &mut likenesses),
+                };
+                Choice::ruled(decision, &near, claims)
+            }
+        };
+        if choice.is_heard_in_own_words(memory) {
             // The other memory was only extracted, or came from outside; now a caller says it in its own words.
-            decision.fate = CurateOutcome::Append;
-            debug_assert!(other.id != memory.id, "the same words are confirmed");
+            choice.fate = CurateOutcome::Append;
         }
+        let is_candidate = memory.status == Status::Candidate;
         let decided = Decided {
-            standing: standing_of(memory, &decision, other.as_ref()),
-            also: if memory.status == Status::Candidate {
-                Vec::new()
-            } else {
-                decision.also.iter().map(|&at| near[at].item.row).collect()
-            },
-            why: reasons(&decision),
+            standing: choice.action(memory),
+            also: if is_candidate { Vec::new() } else { choice.also.clone() },
+            possible: choice.possible_rows(),
+            different: word.different.iter().map(|item| item.row).collect(),
+            is_told: !word.is_nothing() && !is_candidate,
+            why: choice.reasons.clone(),
             is_observed: !is_echo,
             seen,
         };
         if let Some(kept) = engine.store.put_memory(memory, &decided, Stamp { now, actor: ACTOR })? {
-            return Ok((kept, decision, other));
+            return Ok((kept, choice));
+        }
+        if let Some((item, _)) = &word.main
+            && attempt >= ATTEMPTS
+        {
+            // Somebody else replaced or forgot it meanwhile.
+            return Err(Error::NotFound { what: Missing::Item, id: item.id.clone() });
         }
     }
 }
 
-/// Whether a text replaces a memory that says the same but is unreviewed or comes from outside. Then only the caller's own
-/// words are trusted.
-fn is_heard_in_own_words(memory: &NewMemory, decision: &Decision, other: &Item) -> bool {
-    decision.fate == CurateOutcome::Confirm
-        && other.id != memory.id
-        && other.tier != Tier::Pinned
-        && other.provenance.yields_to(memory.provenance)
+/// Decides about a text that is, but for its form, a known wording of a memory.
+fn said_before(at: usize) -> Decision {
+    let (cosine, jaccard, days, surer, difference) = (None, None, None, None, None);
+    Decision {
+        fate: CurateOutcome::Confirm,
+        target: Some(at),
+        stays: Side::Told,
+        also: Vec::new(),
+        possible: Vec::new(),
+        why: merge::Why { rule: merge::Rule::SameText, cosine, jaccard, days, surer, difference },
+    }
 }
 
 /// Decides, and reuses the analysis of memories from an earlier attempt.
@@ -288,66 +302,6 @@ fn weigh(
     let asked = merge::asked(told, &memories);
     likenesses.give(engine, &asked, &mut memories);
     decide(told, &memories, &Bands::default())
-}
-
-/// Returns what the store does with a memory. A candidate replaces only another candidate, and none of more trusted sources.
-/// Where it would supersede another memory, a review is opened. Where it would only add detail, it is kept beside it.
-fn standing_of(memory: &NewMemory, decision: &Decision, other: Option<&Item>) -> WriteAction {
-    let decided = standing(decision, other);
-    match (decided, other) {
-        (WriteAction::Replaces(row), Some(other))
-            if memory.status == Status::Candidate
-                && (other.status != Status::Candidate
-                    || other.provenance.least_trusted < memory.provenance.least_trusted) =>
-        {
-            if decision.fate == CurateOutcome::Append {
-                WriteAction::Relates(
-                    row,
-                    Relation::RelatedTo,
-                    decision.why.cosine.unwrap_or(1.0).clamp(0.0, 1.0),
-                )
-            } else {
-                WriteAction::Disputes(row)
-            }
-        }
-        (decided, _) => decided,
-    }
-}
-
-/// Returns what the store does by the decision alone.
-fn standing(decision: &Decision, other: Option<&Item>) -> WriteAction {
-    let Some(other) = other else { return WriteAction::Alone };
-    match (decision.fate, decision.stays) {
-        (CurateOutcome::Create | CurateOutcome::Refuse, _) => WriteAction::Alone,
-        (CurateOutcome::Confirm, _) => WriteAction::Confirms(other.row),
-        (CurateOutcome::Link, _) => {
-            let strength = decision.why.cosine.or(decision.why.jaccard).unwrap_or(1.0).clamp(0.0, 1.0);
-            WriteAction::Relates(other.row, Relation::RelatedTo, strength)
-        }
-        (CurateOutcome::Append, _) | (CurateOutcome::Supersede, Side::Told) => {
-            WriteAction::Replaces(other.row)
-        }
-        (CurateOutcome::Supersede, Side::Kept) => WriteAction::Yields(other.row),
-        (CurateOutcome::Contradict, _) => WriteAction::Disputes(other.row),
-    }
-}
-
-/// Returns the rule that decided and its figures, for the event. Words of either text are not among them.
-fn reasons(decision: &Decision) -> Map<String, Value> {
-    let why = &decision.why;
-    let figure = |name: &str, value: Option<f64>| {
-        value.map(|value| (name.to_owned(), json!((value * 1e3).round() / 1e3)))
-    };
-    [
-        Some(("rule".to_owned(), json!(why.rule))),
-        figure("cosine", why.cosine.map(f64::from)),
-        figure("jaccard", why.jaccard.map(f64::from)),
-        figure("days", why.days),
-        figure("surer", why.surer.map(f64::from)),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
 }
 
 /// Whether a memory has exactly this text.

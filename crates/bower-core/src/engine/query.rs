@@ -10,6 +10,7 @@ pub(crate) mod evidence;
 mod load;
 pub(crate) mod lookup;
 pub(crate) mod plan;
+pub(crate) mod possible;
 pub(crate) mod rank;
 pub(crate) mod record;
 pub(crate) mod rerank;
@@ -18,6 +19,7 @@ mod score;
 mod scorers;
 mod select;
 pub(crate) mod when;
+pub(crate) mod wordings;
 
 use jiff::Timestamp;
 use std::time::Instant;

@@ -39,7 +39,7 @@ pub fn effect(verdict: Verdict, confidence: f32, status: Status) -> Effect {
         }
         Verdict::Stale => match status {
             Status::Candidate | Status::Active => Effect { status: Status::Archived, ends: true, ..stays },
-            Status::Superseded | Status::Archived => stays,
+            Status::Superseded | Status::Archived | Status::Variant => stays,
         },
     }
 }

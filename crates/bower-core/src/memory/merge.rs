@@ -150,13 +150,51 @@ pub struct Decision {
     pub stays: Side,
     /// Other memories that say what is no longer so: where one was told in several ways, all of them are superseded.
     pub also: Vec<usize>,
+    /// Memories that the told text may replace or repeat, for whoever tells it to settle; the likeliest first.
+    pub possible: Vec<Possible>,
     /// By which rule.
     pub why: Why,
 }
 
 impl Decision {
     fn new(fate: CurateOutcome, target: usize, why: Why) -> Self {
-        Self { fate, target: Some(target), stays: Side::Told, also: Vec::new(), why }
+        Self { fate, target: Some(target), stays: Side::Told, also: Vec::new(), possible: Vec::new(), why }
+    }
+}
+
+/// A memory that a told text may mean.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Possible {
+    /// Its place in the list.
+    pub at: usize,
+    /// What the text may be to it.
+    pub why: PossibleWhy,
+    /// The likelihood, 0..1.
+    pub likelihood: f32,
+}
+
+/// What a told text may be to a memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PossibleWhy {
+    /// A later value of the same thing.
+    Update,
+    /// The same in other words.
+    Same,
+    /// A contradiction.
+    Contradiction,
+}
+
+/// From this cosine on, a memory that a text is linked to may be an earlier value of the same thing.
+const MAY_REPLACE: f32 = 0.60;
+
+/// What a decision leaves open.
+fn possible(decision: &Decision) -> Vec<Possible> {
+    let cosine = decision.why.cosine.filter(|cosine| *cosine >= MAY_REPLACE);
+    match decision.target.zip(cosine).filter(|_| decision.fate == CurateOutcome::Link) {
+        Some((at, cosine)) => {
+            vec![Possible { at, why: PossibleWhy::Update, likelihood: cosine.min(1.0) }]
+        }
+        None => Vec::new(),
     }
 }
 
@@ -176,6 +214,7 @@ pub fn decide(told: &Incoming<'_>, kept: &[Existing<'_>], bands: &Bands) -> Deci
         decision.also =
             others.filter(|(_, memory)| gives_way(told, memory, before, bands)).map(|(at, _)| at).collect();
     }
+    decision.possible = possible(&decision);
     decision
 }
 
@@ -247,6 +286,7 @@ fn decide_one(told: &Incoming<'_>, kept: &[Existing<'_>], bands: &Bands) -> Deci
             target: None,
             stays: Side::Told,
             also: Vec::new(),
+            possible: Vec::new(),
             why: Why::of(Rule::New),
         },
         |(_, _, decision)| decision,
@@ -691,6 +731,7 @@ fn denied(told: &Incoming<'_>, memory: &Existing<'_>, at: usize, bands: &Bands, 
             target: Some(at),
             stays,
             also: Vec::new(),
+            possible: Vec::new(),
             why: Why { rule, days, surer, ..why.clone() },
         };
     if memory.pinned {

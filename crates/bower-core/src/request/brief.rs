@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::moving::Problem;
-use super::{Degraded, thousandths};
+use super::{Degraded, EarlierMemory, thousandths};
 use crate::item::{Author, Briefing, CurateOutcome, MemoryType, Scope};
 use crate::rank::brief::BriefLine;
 
@@ -177,4 +177,7 @@ pub struct KeptSentence {
     /// The review that decides whether it replaces another memory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub review: Option<u64>,
+    /// Earlier memories that it may replace or repeat, the likeliest first, at most three.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub possible: Vec<EarlierMemory>,
 }

@@ -5,8 +5,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::{Degraded, thousandths};
-use crate::item::{Author, CurateOutcome, Durability, Gate, MemoryType, Scope};
+use super::{Degraded, Item, thousandths};
+use crate::item::{Author, CurateOutcome, Durability, Gate, MemoryType, PairRuling, Scope};
 
 /// A request to keep a text as a memory.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,6 +38,12 @@ pub struct CurateRequest {
     pub said_by: Author,
     /// The program that its writer runs in.
     pub host: Option<String>,
+    /// Id of the memory that it replaces, whatever the rules say, a pinned one too; or the id's first 6 or more digits.
+    pub replaces: Option<String>,
+    /// Id of the memory that it says in other words; the text is kept as a wording of it. Not together with `replaces`.
+    pub confirms: Option<String>,
+    /// Ids of memories that it is not to be compared with: they are different facts.
+    pub different_from: Vec<String>,
 }
 
 impl CurateRequest {
@@ -57,6 +63,9 @@ impl CurateRequest {
             told_time: None,
             said_by: Author::User,
             host: None,
+            replaces: None,
+            confirms: None,
+            different_from: Vec::new(),
         }
     }
 }
@@ -89,6 +98,9 @@ pub struct Curated {
     /// The existing memory that decided the outcome.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub other: Option<Other>,
+    /// Earlier memories that it may replace or repeat, the likeliest first, at most three. The caller settles each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub possible: Vec<EarlierMemory>,
     /// Kinds of secrets that were removed from the text and its fields before it was kept.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub redacted: Vec<String>,
@@ -116,4 +128,49 @@ pub struct Other {
     pub why: String,
     /// Whether it stays active and the new memory only joins its history.
     pub stands: bool,
+}
+
+/// Most characters of the text of an [`EarlierMemory`].
+pub const EARLIER_TEXT: usize = 300;
+
+/// An earlier memory that another one may replace or repeat.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct EarlierMemory {
+    /// Its id.
+    pub id: String,
+    /// Its text, at most 300 characters, cut after a word.
+    pub text: String,
+    /// When it was told.
+    pub told: Timestamp,
+    /// What the other memory may be to it: `perhaps an earlier value of the same thing`, `perhaps the same in other words`
+    /// or `perhaps a contradiction`.
+    pub why: String,
+    /// The likelihood, 0..1.
+    #[serde(serialize_with = "thousandths")]
+    pub likelihood: f64,
+}
+
+/// A request to settle what a memory is to an earlier one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PairRequest {
+    /// Id of the memory, or its first 6 or more digits.
+    pub id: String,
+    /// Id of the earlier memory, likewise.
+    pub other: String,
+    /// What the memory is to it.
+    pub ruling: PairRuling,
+}
+
+/// A pair of memories that was settled.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct SettledPair {
+    /// What the memory is to the earlier one.
+    pub ruling: PairRuling,
+    /// The memory as it is now.
+    pub memory: Item,
+    /// The earlier memory as it is now.
+    pub other: Item,
+    /// The event that `undo` reverses; `None` if it was so already, and nothing was written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub event: Option<u64>,
 }

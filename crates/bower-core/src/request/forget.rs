@@ -59,6 +59,9 @@ pub struct Receipt {
     pub items: usize,
     /// Number of memories among them.
     pub memories: usize,
+    /// Number of other wordings of memories among them.
+    #[serde(skip_serializing_if = "super::is_zero")]
+    pub wordings: usize,
     /// Number of chunks among them.
     pub chunks: usize,
     /// Number of their vectors.

@@ -52,6 +52,9 @@ pub struct Exported {
     pub bytes: u64,
     /// Number of memories that did not fit the budget, if one was set.
     pub left_out: usize,
+    /// Number of other wordings of the memories, which a folder leaves out: a file has one text. JSON lines have them.
+    #[serde(skip_serializing_if = "super::is_zero")]
+    pub wordings: usize,
 }
 
 /// Options of an import.

@@ -10,6 +10,7 @@ mod interleavings;
 mod life;
 mod lifecycle;
 mod origins;
+mod pairs;
 mod sessions;
 
 use jiff::Timestamp;
@@ -83,6 +84,9 @@ pub(super) fn decided(standing: WriteAction) -> Decided {
     Decided {
         standing,
         also: Vec::new(),
+        possible: Vec::new(),
+        different: Vec::new(),
+        is_told: false,
         why: Map::new(),
         is_observed: true,
         seen: Change(i64::MAX.unsigned_abs()),

@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use serde_json::{Map, Value};
 
 use super::clock::Stamp;
+use super::pairs::PossibleRow;
 use super::vector::NewVector;
 use crate::error::Result;
 use crate::item::{
@@ -119,6 +120,12 @@ pub struct Decided {
     pub standing: WriteAction,
     /// Other memories that a replacement also makes untrue. Those that were removed or hidden meanwhile are skipped.
     pub also: Vec<RowId>,
+    /// Memories that it may replace or repeat, for the caller to settle. None is kept for a confirmation.
+    pub possible: Vec<PossibleRow>,
+    /// Memories that the caller says are different facts.
+    pub different: Vec<RowId>,
+    /// Whether the caller said so: then it holds for a text that is kept already, too.
+    pub is_told: bool,
     /// The rule and its figures, for the event; never a text.
     pub why: Map<String, Value>,
     /// Whether a confirmation counts as an observation. A text that the store itself returned before only adds tags, no
@@ -135,6 +142,8 @@ pub enum WriteAction {
     Alone,
     /// The existing memory says the same: no new row, one more observation.
     Confirms(RowId),
+    /// The existing memory says the same in other words: one more observation, and the text is kept as its wording.
+    Rewords(RowId),
     /// A new row with a relation to the other, of this strength, 0..1.
     Relates(RowId, Relation, f32),
     /// A new row that takes the other's place in its chain; the other is superseded.
@@ -151,6 +160,7 @@ impl WriteAction {
         match self {
             Self::Alone => None,
             Self::Confirms(row)
+            | Self::Rewords(row)
             | Self::Relates(row, _, _)
             | Self::Replaces(row)
             | Self::Disputes(row)
@@ -192,7 +202,8 @@ pub struct ReviewRow {
 /// Writes memories as decided, and reads those that a decision compares.
 pub trait Memories {
     /// Keeps a memory as decided, in one transaction with its events. If a memory has the same id it is confirmed,
-    /// whatever was decided: tags and metadata are merged, and its text stays.
+    /// whatever was decided: tags and metadata are merged, and its text stays. What the caller said of other memories
+    /// holds for it too. A text that is a wording confirms the wording's memory.
     ///
     /// Returns `None` if the decision is void: a memory of the same namespace was written since, or the one referred to
     /// was removed or superseded. Then nothing was written; decide again.

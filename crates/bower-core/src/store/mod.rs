@@ -13,6 +13,7 @@ mod items;
 mod journal;
 mod lifecycle;
 mod memories;
+mod pairs;
 mod selections;
 pub mod sqlite;
 mod upkeep;
@@ -43,6 +44,7 @@ pub use lifecycle::{
     AppliedTransitions, ExpectedState, Lifecycle, LifecycleRow, NewPattern, OWN, Transition,
 };
 pub use memories::{Audience, Decided, Kept, Memories, Namespace, NewMemory, ReviewRow, WriteAction};
+pub use pairs::{PairOutcome, Pairs, PossibleRow, WordingChanges};
 pub use selections::{Counts, RowChanges, Selections};
 pub use sqlite::{SqliteStore, file_in};
 pub use upkeep::Upkeep;
@@ -61,6 +63,7 @@ pub trait Store:
     + DocumentStore
     + IndexFeed
     + Memories
+    + Pairs
     + Lifecycle
     + Journal
     + Upkeep

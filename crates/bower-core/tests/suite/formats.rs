@@ -9,7 +9,7 @@ use bower_core::parts::store::{
     Desk, IndexFeed, Items, Journal, NewTokens, NewVector, SqliteStore, Stamp, Store, TrustedTime,
 };
 use bower_core::parts::text::{Delta, Language, TextIndex, query_terms};
-use bower_core::request::{BriefRequest, QueryRequest, Selection};
+use bower_core::request::{BriefRequest, CurateRequest, QueryRequest, Selection};
 use rusqlite::Connection;
 use std::path::Path;
 
@@ -204,6 +204,26 @@ fn rows_of_schema_9_get_checksums() {
         .unwrap();
     let refused = place.open().get(&Visibility::everything(), "66006f4d4be0194b").unwrap_err().to_string();
     assert!(refused.contains("not as it was written"), "{refused}");
+}
+
+/// A store without wordings gets none, and takes the caller's word from now on.
+#[test]
+fn a_store_of_schema_12_becomes_todays() {
+    let place = becomes_todays(
+        sql(include_str!("../golden/schema-12.sql")),
+        "mill",
+        &["Visitors say that the mill grinds on Wednesdays."],
+    );
+    let engine = place.open();
+    let port = engine.get(&Visibility::everything(), "17e68bea182f46a7").unwrap();
+    let history = engine.history(&Visibility::everything(), &port.id).unwrap();
+    assert_eq!((history.chain.len(), history.wordings.len()), (2, 0));
+    let request = CurateRequest {
+        confirms: Some(port.id.clone()),
+        ..CurateRequest::new("9090 is where the API answers.")
+    };
+    engine.curate(&Visibility::everything(), &request, now()).unwrap();
+    assert_eq!(engine.history(&Visibility::everything(), &port.id).unwrap().wordings.len(), 1);
 }
 
 #[test]

@@ -39,6 +39,9 @@ pub fn run(arguments: CurateArgs, session: &Session) -> Result<()> {
         conversation: arguments.conversation,
         gate: arguments.gate,
         said_by: Some(arguments.said_by),
+        replaces: arguments.replaces,
+        confirms: arguments.confirms,
+        different_from: arguments.different_from,
     };
     let service = session.service()?;
     let bounds = Bounds { host: arguments.host, ..Bounds::local() };

@@ -10,7 +10,9 @@ pub fn run(arguments: &IdArgs, session: &Session) -> Result<()> {
     let service = session.service()?;
     let got = service.get(&arguments.id, &bounds(&arguments.visibility), now())?;
     let given = got.given_time.map(|last| (got.given_count, last));
-    session.out.say(&got, |look| render::item::one(&got.memory, given, look))?;
+    session.out.say(&got, |look| {
+        render::item::one(&got.memory, given, look) + &render::item::wordings(&got.wordings, look)
+    })?;
     session.maintain(&service);
     Ok(())
 }

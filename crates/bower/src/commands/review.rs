@@ -1,4 +1,4 @@
-//! Implements `bower review`: lists and settles contradictions, and judges candidates.
+//! Implements `bower review` and `bower settle`: contradictions, candidates, and what a memory is to an earlier one.
 //! The contradictions are those that no rule could decide; a person says which side is right.
 
 use bower_core::error::{Error, Missing};
@@ -7,10 +7,10 @@ use bower_core::request::{CandidateRuling, Item};
 use serde::Serialize;
 
 use super::{Session, bounds, now, text_of};
-use crate::cli::{ReviewAction, ReviewArgs};
+use crate::cli::{PairArgs, ReviewAction, ReviewArgs, SettleArgs};
 use crate::failure::Result;
 use crate::render;
-use crate::service::{Bounds, ListBody, SelectBody, SettleBody};
+use crate::service::{Bounds, ListBody, PairBody, SelectBody, SettleBody};
 
 /// Most memories of one source that are kept in one run; the next run keeps the rest.
 const MOST_KEPT: u32 = 10_000;
@@ -44,6 +44,18 @@ pub fn run(arguments: ReviewArgs, session: &Session) -> Result<()> {
     let service = session.service()?;
     let settled = service.settle(review, &SettleBody { ruling, text }, &bounds, now())?;
     session.out.say(&settled, |look| render::review::settled(&settled, look))?;
+    session.maintain(&service);
+    Ok(())
+}
+
+/// Settles what a memory is to an earlier one.
+pub fn pair(arguments: SettleArgs, session: &Session) -> Result<()> {
+    let bounds = bounds(&arguments.visibility);
+    let PairArgs { replaces, confirms, different_from } = arguments.what;
+    let body = PairBody { replaces, confirms, different_from };
+    let service = session.service()?;
+    let settled = service.settle_pair(&arguments.id, &body, &bounds, now())?;
+    session.out.say(&settled, |look| render::review::pair(&settled, look))?;
     session.maintain(&service);
     Ok(())
 }

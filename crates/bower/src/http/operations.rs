@@ -5,7 +5,7 @@ use axum::body::Bytes;
 use axum::extract::Query;
 use axum::http::Uri;
 use bower_core::item::{Kind, MemoryType, Scope, Status};
-use bower_core::request::{Consolidated, Documents, History, IndexReport, Listing, Review};
+use bower_core::request::{Consolidated, Documents, History, IndexReport, Listing, Review, SettledPair};
 use jiff::Timestamp;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::DeserializeOwned;
@@ -20,8 +20,8 @@ use super::problem::Problem;
 use super::runs::{self, RunState};
 use crate::model;
 use crate::service::{
-    Bounds, ConsolidateBody, Got, IndexBody, ListBody, Reviews, SelectBody, Served, Service, SettleBody,
-    StoreState,
+    Bounds, ConsolidateBody, Got, IndexBody, ListBody, PairBody, Reviews, SelectBody, Served, Service,
+    SettleBody, StoreState,
 };
 
 /// Function that returns the schema of a type.
@@ -424,6 +424,13 @@ fn keeping() -> Vec<Operation> {
                 let review = review.parse().map_err(|_| Problem::bad("review: a number is wanted"))?;
                 Ok(app.service.settle(review, &body, &caller.bounds, now())?)
             },
+        ),
+        post::<PairBody, SettledPair>(
+            "/api/v1/items/{id}/settle",
+            "settlePair",
+            "Say what a memory is to an earlier one: it replaces it, says the same, or is a different fact",
+            Work::Write,
+            |app, caller, id, body| Ok(app.service.settle_pair(id, &body, &caller.bounds, now())?),
         ),
         post(
             "/api/v1/forget",

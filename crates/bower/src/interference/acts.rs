@@ -7,8 +7,8 @@ use jiff::Timestamp;
 use super::random::Random;
 use super::requests::{no_fields, sentence, shuffled};
 use crate::service::{
-    Bounds, BriefBody, CurateBody, FeedbackBody, ForgetBody, PinBody, QueryBody, Service, SettleBody,
-    TurnBody, TurnsBody,
+    Bounds, BriefBody, CurateBody, FeedbackBody, ForgetBody, PairBody, PinBody, QueryBody, Service,
+    SettleBody, TurnBody, TurnsBody,
 };
 
 /// Callers whose items the tested caller does not see.
@@ -101,12 +101,26 @@ impl Others {
         self.ids.get(at).cloned()
     }
 
+    /// Returns a word about one of its memories, or none: replaces, confirms or different from.
+    fn word(&mut self) -> (Option<String>, Option<String>, Vec<String>) {
+        match self.random.below(6) {
+            0 => (self.id(), None, Vec::new()),
+            1 => (None, self.id(), Vec::new()),
+            2 => (None, None, self.id().into_iter().collect()),
+            _ => (None, None, Vec::new()),
+        }
+    }
+
     fn anything(&mut self, service: &Service, now: Timestamp) {
         let bounds = self.bounds.clone();
         let session = self.random.of(&["monday", "tuesday"]).to_owned();
-        match self.random.below(10) {
+        match self.random.below(11) {
             0..=3 => {
+                let (replaces, confirms, different_from) = self.word();
                 let body = CurateBody {
+                    replaces,
+                    confirms,
+                    different_from,
                     content: sentence(&mut self.random),
                     tags: vec![self.random.of(&["ops", "build", "quicksave"]).to_owned()],
                     gate: Some(self.random.of(&[Gate::Off, Gate::Normal])),
@@ -114,7 +128,22 @@ impl Others {
                     conversation: Some(session),
                     ..CurateBody::default()
                 };
-                self.ids.extend(service.curate(&body, &bounds, now).unwrap().id);
+                // The named memory may have been forgotten or replaced.
+                let told = service.curate(&body, &bounds, now);
+                assert!(
+                    told.is_ok()
+                        || body.replaces.is_some()
+                        || body.confirms.is_some()
+                        || !body.different_from.is_empty()
+                );
+                self.ids.extend(told.ok().and_then(|told| told.id));
+            }
+            10 => {
+                let (replaces, confirms, mut different_from) = self.word();
+                let body = PairBody { replaces, confirms, different_from: different_from.pop() };
+                if let Some(id) = self.id() {
+                    drop(service.settle_pair(&id, &body, &bounds, now));
+                }
             }
             4 => {
                 self.order = self.random.clone();

@@ -266,6 +266,22 @@ fn curate(random: &mut Random) -> Value {
     body
 }
 
+/// Adds the caller's word about an earlier memory to a body, sometimes.
+fn with_word(mut body: Value, random: &mut Random, known: &Known) -> Value {
+    match random.below(9) {
+        0 => body["replaces"] = json!(known.id(random)),
+        1 => body["confirms"] = json!(known.id(random)),
+        2 => body["different_from"] = json!([known.id(random)]),
+        _ => {}
+    }
+    body
+}
+
+/// Returns a word about two memories.
+fn pair(random: &mut Random, known: &Known) -> Value {
+    json!({ random.of(&["replaces", "confirms", "different_from"]): known.id(random) })
+}
+
 fn documents(random: &mut Random) -> Value {
     let text = format!("# {}\n\n{} {}\n", random.of(THINGS), sentence(random), sentence(random));
     json!({"documents": [{"id": random.of(&["wiki", "log", "/etc/motd"]), "text": text, "title": random.of(THINGS)}]})
@@ -357,7 +373,11 @@ fn operation(id: &'static str, random: &mut Random, plan: &Plan, known: &Known, 
             query_text = format!("all={}", random.one_in(2));
             Value::Null
         }
-        "curate" => placed(curate(random), plan),
+        "curate" => placed(with_word(curate(random), random, known), plan),
+        "settlePair" => {
+            path = known.id(random);
+            pair(random, known)
+        }
         "keepTurns" => placed(turns(random), plan),
         "addDocuments" => placed(documents(random), plan),
         "index" => placed(json!({ "paths": [folder] }), plan),
@@ -380,7 +400,12 @@ fn operation(id: &'static str, random: &mut Random, plan: &Plan, known: &Known, 
 fn tool(name: &str, random: &mut Random, plan: &Plan, known: &Known, folder: &Path) -> Value {
     match name {
         "memory_search" => query(random),
-        "memory_store" => placed(curate(random), plan),
+        "memory_store" => placed(with_word(curate(random), random, known), plan),
+        "memory_settle" => {
+            let mut body = pair(random, known);
+            body["id"] = json!(known.id(random));
+            body
+        }
         "memory_get" | "memory_history" => json!({"id": known.id(random)}),
         "memory_list" => listed(random),
         "memory_forget" => forget(random, known),

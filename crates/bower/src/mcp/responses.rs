@@ -6,7 +6,7 @@ use bower_core::item::{Band, Kind, Part, Step};
 use bower_core::prompt::{self, PromptText};
 use bower_core::request::{
     Answer, ClockJump, Cluster, Consolidated, Degraded, Feedback, History, Hit, IndexReport, Item, Listing,
-    ModelState, Pruned, Review, Skipped, Turned,
+    MemoryWording, ModelState, Pruned, Review, Skipped, Turned,
 };
 use jiff::{RoundMode, Timestamp, TimestampRound, Unit};
 use schemars::JsonSchema;
@@ -232,6 +232,9 @@ pub struct Past {
     chain: Vec<Form>,
     /// Its events, oldest first.
     events: Vec<Happened>,
+    /// Its other wordings, oldest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    wordings: Vec<MemoryWording>,
 }
 
 /// Renders the history of a memory; of a long one the last entries.
@@ -252,8 +255,13 @@ pub fn past(history: &History, now: Timestamp) -> Response {
             actor: event.actor.clone(),
         })
         .collect();
-    let shown = History { history: last(&history.history).to_vec(), chain: last(&history.chain).to_vec() };
-    Response::new(&Past { chain, events }, render::item::history(&shown, &look(now)))
+    let wordings = last(&history.wordings).to_vec();
+    let shown = History {
+        history: last(&history.history).to_vec(),
+        chain: last(&history.chain).to_vec(),
+        wordings: wordings.clone(),
+    };
+    Response::new(&Past { chain, events, wordings }, render::item::history(&shown, &look(now)))
 }
 
 #[derive(Debug, Serialize, JsonSchema)]

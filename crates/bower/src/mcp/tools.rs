@@ -2,7 +2,7 @@
 //! Arguments are the same bodies as over HTTP; answers are rendered for a model (`responses.rs`).
 
 use bower_core::item::Ruling;
-use bower_core::request::{Brief, Curated, Forgotten, SessionRead, Undone};
+use bower_core::request::{Brief, Curated, Forgotten, SessionRead, SettledPair, Undone};
 use rmcp::model::Tool as Listed;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -16,7 +16,8 @@ use crate::failure::{Failure, Result};
 use crate::render;
 use crate::service::{
     BriefBody, ConsolidateBody, CurateBody, EVIDENCE_TOKENS, FeedbackBody, ForgetBody, Got, IndexBody,
-    ListBody, PinBody, Pinned, PruneBody, QueryBody, Served, Service, SettleBody, TurnsBody, UndoBody,
+    ListBody, PairBody, PinBody, Pinned, PruneBody, QueryBody, Served, Service, SettleBody, TurnsBody,
+    UndoBody,
 };
 
 /// The tools that `--tools core` offers.
@@ -117,6 +118,22 @@ struct IdBody {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+struct PairOfBody {
+    /// Id of the newer memory, or its first digits (at least 6).
+    id: String,
+    /// Id of the earlier memory whose place it takes.
+    #[serde(default)]
+    replaces: Option<String>,
+    /// Id of the earlier memory that says the same; it becomes another wording of it.
+    #[serde(default)]
+    confirms: Option<String>,
+    /// Id of the earlier memory that is a different fact.
+    #[serde(default)]
+    different_from: Option<String>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 struct ReviewBody {
     /// The review to settle.
     #[serde(default)]
@@ -164,19 +181,23 @@ pub const TOOLS: &[Tool] = &[
     Tool {
         name: "memory_store",
         about: "Keep one fact, decision, preference or procedure that will matter later, as a sentence that stands alone. \
-                Repeats confirm, new values replace old ones, junk is refused with a reason.",
+                Repeats confirm, new values replace old ones, junk is refused with a reason. If the answer names possible earlier \
+                memories, say with memory_settle what this one is to each.",
         shown: &[
             ("content", ""),
             ("type", "judged unless told"),
             ("tags", ""),
             ("pinned", "never fades"),
             ("collection", ""),
+            ("replaces", "id of the memory whose place it takes"),
+            ("confirms", "id of one that says the same"),
+            ("different_from", "ids of other facts"),
         ],
         required: &["content"],
         effect: Effect::Keeps,
         body: schema::of::<CurateBody>,
         answer: schema::of_answer::<Curated>,
-        told: &["id", "outcome", "accepted", "reason"],
+        told: &["id", "outcome", "accepted", "reason", "possible(id text told why likelihood)"],
         call: store,
     },
     Tool {
@@ -234,6 +255,22 @@ pub const TOOLS: &[Tool] = &[
         answer: schema::of_answer::<responses::Conflicts>,
         told: &["reviews"],
         call: review,
+    },
+    Tool {
+        name: "memory_settle",
+        about: "Say what a memory is to an earlier one; name one of the three.",
+        shown: &[
+            ("id", "the newer memory"),
+            ("replaces", "id of the outdated one"),
+            ("confirms", "id of one that says the same"),
+            ("different_from", "id of another fact"),
+        ],
+        required: &["id"],
+        effect: Effect::Changes,
+        body: schema::of::<PairOfBody>,
+        answer: schema::of_answer::<SettledPair>,
+        told: &["ruling", "event"],
+        call: settle,
     },
     Tool {
         name: "memory_feedback",
@@ -390,15 +427,34 @@ fn store(call: &Call<'_>, given: Given<'_>) -> Served<Response> {
         body.conversation = call.session.map(str::to_owned);
     }
     let curated: Curated = call.service.curate(&body, call.bounds, call.now)?;
-    let text = render::store::curated(&curated, &responses::look(call.now));
+    let look = responses::look(call.now);
+    let text = render::store::curated(&Curated { possible: Vec::new(), ..curated.clone() }, &look);
+    let named = curated
+        .possible
+        .iter()
+        .map(|one| format!("{}: {} {} ({})\n", one.why, one.id, render::line(&one.text), look.age(one.told)));
+    let mut text = text + &named.collect::<String>();
+    if !curated.possible.is_empty() {
+        text += "memory_settle with this id says which: replaces, confirms or different_from\n";
+    }
     Ok(whole(&curated, text))
+}
+
+fn settle(call: &Call<'_>, given: Given<'_>) -> Served<Response> {
+    let PairOfBody { id, replaces, confirms, different_from } = given.understood()?;
+    let body = PairBody { replaces, confirms, different_from };
+    let settled = call.service.settle_pair(&id, &body, call.bounds, call.now)?;
+    let text = render::review::pair(&settled, &responses::look(call.now));
+    Ok(whole(&settled, text))
 }
 
 fn get(call: &Call<'_>, given: Given<'_>) -> Served<Response> {
     let body: IdBody = given.understood()?;
     let got: Got = call.service.get(&body.id, call.bounds, call.now)?;
     let exposure = got.given_time.map(|time| (got.given_count, time));
-    let text = render::item::one(&got.memory, exposure, &responses::look(call.now));
+    let look = responses::look(call.now);
+    let text =
+        render::item::one(&got.memory, exposure, &look) + &render::item::wordings(&got.wordings, &look);
     Ok(whole(&got, text))
 }
 

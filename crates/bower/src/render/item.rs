@@ -1,13 +1,14 @@
 //! Renders items for people: one item, lists of items, and their history.
 
 use bower_core::item::{Kind, Provenance, Tier};
-use bower_core::request::{Event, History, Item, Listing, Version};
+use bower_core::request::{Event, History, Item, Listing, MemoryWording, Version};
 use bower_core::shared::strength;
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 use std::fmt::Write as _;
 use std::path::Path;
 
+use super::review::possible;
 use super::store::degraded;
 use super::table::{Column, Table};
 use super::{Look, clean, columns, cut, cut_start, hanging, line, style, thousands};
@@ -175,7 +176,19 @@ pub fn list(listing: &Listing, offset: usize, look: &Look) -> String {
         (total, _) => format!("{} to {last} of {}", offset + 1, thousands(total as u64)),
     };
     let lacking = degraded(&listing.degraded, "not searched:", look);
-    table.print(look) + &look.paint(style::DIM, &foot) + "\n" + &lacking
+    let open = listing.memories.iter().fold(String::new(), |all, item| {
+        let earlier = listing.possible.get(&item.id).map_or(&[][..], Vec::as_slice);
+        all + &possible(&item.id, earlier, look)
+    });
+    table.print(look) + &open + &look.paint(style::DIM, &foot) + "\n" + &lacking
+}
+
+/// Renders the other wordings of a memory, oldest first.
+pub fn wordings(wordings: &[MemoryWording], look: &Look) -> String {
+    wordings.iter().fold(String::new(), |all, one| {
+        let note = format!("also told as: {} ({})", line(&one.text), look.time(one.told));
+        all + &hanging(&format!("{}  ", one.id), &note, look)
+    })
 }
 
 /// Renders the versions of a memory, if it has several, then the events, oldest first.
@@ -185,6 +198,10 @@ pub fn history(history: &History, look: &Look) -> String {
         for version in &history.chain {
             out += &form(version, look);
         }
+        out.push('\n');
+    }
+    if !history.wordings.is_empty() {
+        out += &wordings(&history.wordings, look);
         out.push('\n');
     }
     out + &events(&history.history, look)
@@ -264,6 +281,7 @@ mod tests {
     use super::*;
     use crate::render::sample;
     use serde_json::json;
+    use std::collections::BTreeMap;
 
     #[test]
     fn whole_items() {
@@ -279,10 +297,15 @@ mod tests {
     #[test]
     fn pages() {
         let memories = vec![sample::memory(), sample::chunk(), sample::hostile()];
-        let text = list(&Listing { memories, total: 1_203, degraded: Vec::new() }, 20, &sample::look(80));
+        let text = list(
+            &Listing { memories, total: 1_203, possible: BTreeMap::new(), degraded: Vec::new() },
+            20,
+            &sample::look(80),
+        );
         assert!(text.lines().all(|line| crate::render::columns(line) <= 80), "{text}");
         insta::assert_snapshot!("list", text);
-        let empty = Listing { memories: Vec::new(), total: 0, degraded: Vec::new() };
+        let empty =
+            Listing { memories: Vec::new(), total: 0, possible: BTreeMap::new(), degraded: Vec::new() };
         assert_eq!(list(&empty, 0, &sample::look(80)), "nothing matches\n");
         assert_eq!(list(&Listing { total: 7, ..empty }, 9, &sample::look(80)), "nothing after 7\n");
     }
@@ -303,7 +326,7 @@ mod tests {
             event(12, "forget", json!({"reason": "asked"})),
         ];
         let look = sample::look(80);
-        let gone = History { history: events.to_vec(), chain: Vec::new() };
+        let gone = History { history: events.to_vec(), chain: Vec::new(), wordings: Vec::new() };
         insta::assert_snapshot!("history", history(&gone, &look));
         let review = sample::review();
         let older = Item { valid_to: Some(review.newer.create_time), ..review.older };

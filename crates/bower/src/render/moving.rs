@@ -36,6 +36,13 @@ pub fn exported(exported: &Exported, to: &str, look: &Look) -> String {
             let _ = write!(out, ", {} removed", thousands(exported.removed as u64));
         }
     }
+    if exported.wordings > 0 {
+        let _ = write!(
+            out,
+            "; without {}, which JSON lines keep",
+            count(exported.wordings as u64, "other wording")
+        );
+    }
     if exported.left_out > 0 {
         let _ = write!(out, "; {} left out, the budget is full", thousands(exported.left_out as u64));
     }

@@ -132,7 +132,7 @@ fn labels(item: &Item, look: &Look) -> String {
     }
     match (item.status, &item.superseded_by_id) {
         (Status::Superseded, Some(by)) => plain.push(format!("replaced by {}", by.get(..8).unwrap_or(by))),
-        (Status::Superseded | Status::Archived, _) => plain.push(item.status.to_string()),
+        (Status::Superseded | Status::Archived | Status::Variant, _) => plain.push(item.status.to_string()),
         (Status::Candidate | Status::Active, _) => {}
     }
     plain.extend(item.provenance.mark(item.kind, item.status));

@@ -1,10 +1,10 @@
 //! Renders contradictions for people: both sides of each, and its outcome.
 
-use bower_core::item::{Ruling, Status};
-use bower_core::request::{Item, Review};
+use bower_core::item::{PairRuling, Ruling, Status};
+use bower_core::request::{EarlierMemory, Item, Review, SettledPair};
 use std::fmt::Write as _;
 
-use super::{Look, count, hanging, line, style};
+use super::{Look, count, hanging, line, style, wrapped};
 
 /// Renders open reviews, or all, and the number of waiting candidates.
 pub fn list(reviews: &[Review], candidates: usize, look: &Look) -> String {
@@ -45,7 +45,7 @@ pub fn judged(memories: &[Item], look: &Look) -> String {
     memories.iter().fold(String::new(), |out, memory| {
         let what = match memory.status {
             Status::Archived => "archived",
-            Status::Candidate | Status::Active | Status::Superseded => "kept",
+            Status::Candidate | Status::Active | Status::Superseded | Status::Variant => "kept",
         };
         out + &hanging(&format!("{}  {what}  ", memory.id), &line(&memory.summary), look)
     })
@@ -79,6 +79,33 @@ pub fn settled(review: &Review, look: &Look) -> String {
     out
 }
 
+/// Renders the outcome for a memory and an earlier one.
+pub fn pair(settled: &SettledPair, look: &Look) -> String {
+    let how = match settled.ruling {
+        PairRuling::Replaces => "replaces",
+        PairRuling::Confirms => "is another wording of",
+        PairRuling::DifferentFrom => "is a different fact from",
+    };
+    let (id, other) = (look.paint(style::NAME, &settled.memory.id), &settled.other.id);
+    let note = match settled.event {
+        Some(event) => format!("bower undo {event} reverses it"),
+        None => "as before".to_owned(),
+    };
+    format!("{id}  {how} {other}  {}\n", look.paint(style::DIM, &format!("({note})")))
+        + &side("memory", &settled.memory, look)
+        + &side("earlier", &settled.other, look)
+}
+
+/// Renders what a memory may be to earlier ones, each with the command that settles it.
+pub fn possible(id: &str, possible: &[EarlierMemory], look: &Look) -> String {
+    possible.iter().fold(String::new(), |all, one| {
+        let note = format!("{}: {} ({})", one.why, line(&one.text), look.age(one.told));
+        let settles =
+            format!("bower settle {id} --replaces {0}, or --confirms {0}, or --different-from {0}", one.id);
+        all + &wrapped("? ", &note, look) + &wrapped("  ", &settles, look)
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -95,5 +122,32 @@ mod tests {
         insta::assert_snapshot!("settled", settled(&ended, &look));
         let merged = Review { ruling: Some(Ruling::Merge), merged: Some(open.newer.clone()), ..open };
         insta::assert_snapshot!("merged", settled(&merged, &look));
+    }
+
+    #[test]
+    fn what_is_possible_is_named_with_the_command_that_settles_it() {
+        let look = sample::look(200);
+        let Review { newer, older, .. } = sample::review();
+        let earlier = EarlierMemory {
+            id: older.id.clone(),
+            text: "the port\nis 8080".into(),
+            told: look.now,
+            why: "perhaps a contradiction".into(),
+            likelihood: 0.5,
+        };
+        let text = possible(&newer.id, &[earlier], &look);
+        assert!(text.starts_with("? perhaps a contradiction: the port is 8080 ("), "{text}");
+        let command = format!("bower settle {} --replaces {}", newer.id, older.id);
+        assert!(text.contains(&command), "{text}");
+        let done = SettledPair {
+            ruling: PairRuling::Confirms,
+            memory: newer.clone(),
+            other: older.clone(),
+            event: Some(7),
+        };
+        let text = pair(&done, &look);
+        let first = format!("{}  is another wording of {}  (bower undo 7 reverses it)\n", newer.id, older.id);
+        assert!(text.starts_with(&first), "{text}");
+        assert!(pair(&SettledPair { event: None, ..done }, &look).contains("(as before)"));
     }
 }

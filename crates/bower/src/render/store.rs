@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 
+use super::review::possible;
 use super::table::{Column, Table};
 use super::{Look, bytes, count, duration, line, style, thousands, wrapped};
 use crate::service::StorePart;
@@ -47,6 +48,9 @@ pub fn curated(curated: &Curated, look: &Look) -> String {
     let _ = writeln!(out, " {}", look.paint(style::DIM, &format!("({})", duration(curated.took_ms))));
     if let Some(review) = curated.review {
         out += &wrapped("? ", &format!("which is right? bower review accept|reject|both {review}"), look);
+    }
+    if let Some(id) = &curated.id {
+        out += &possible(id, &curated.possible, look);
     }
     if !curated.redacted.is_empty() {
         let mut note = format!("cut out before it was kept: {}", line(&curated.redacted.join(", ")));
@@ -360,6 +364,7 @@ mod tests {
             outcome: CurateOutcome::Create,
             durability: Durability::Lasting,
             other: None,
+            possible: Vec::new(),
             redacted: Vec::new(),
             redacted_fields: Vec::new(),
             is_candidate: false,

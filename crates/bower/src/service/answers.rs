@@ -1,7 +1,7 @@
 //! Defines the answers that the engine does not have, such as the state of the part of a store that a caller sees.
 
 use bower_core::item::Scope;
-use bower_core::request::{Held, Item, ModelState, Review, StatusReport, VisibleStatus};
+use bower_core::request::{Held, Item, MemoryWording, ModelState, Review, StatusReport, VisibleStatus};
 use bower_core::shared::strength;
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -22,6 +22,9 @@ pub struct Got {
     /// Time when an answer last returned it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub given_time: Option<Timestamp>,
+    /// Its other wordings, oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub wordings: Vec<MemoryWording>,
 }
 
 impl Got {
@@ -31,6 +34,7 @@ impl Got {
             strength: (strength(&memory.facts(), now) * 1e3).round() / 1e3,
             given_count: given.map_or(0, |(times, _)| times),
             given_time: given.map(|(_, last)| last),
+            wordings: Vec::new(),
             memory,
         }
     }

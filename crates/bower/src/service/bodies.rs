@@ -5,10 +5,10 @@
 
 use bower_core::filter::Filter;
 use bower_core::item::{
-    Author, Briefing, Gate, Kind, MemoryType, Profile, Rerank, Scope, Status, Verdict, When,
+    Author, Briefing, Gate, Kind, MemoryType, PairRuling, Profile, Rerank, Scope, Status, Verdict, When,
 };
 use bower_core::request::moving::ExportRequest;
-use bower_core::request::{Clocks, ForgetRequest, PruneRequest, Selection, Settlement};
+use bower_core::request::{Clocks, ForgetRequest, PairRequest, PruneRequest, Selection, Settlement};
 use jiff::{Timestamp, Zoned};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -223,6 +223,15 @@ pub struct CurateBody {
     /// Only a caller with full access may name the user.
     #[serde(default)]
     pub said_by: Option<Author>,
+    /// Id of an earlier memory that this text replaces, whatever the rules say; or its first digits (at least 6).
+    #[serde(default)]
+    pub replaces: Option<String>,
+    /// Id of an earlier memory that says the same: the text is kept as another wording of it.
+    #[serde(default)]
+    pub confirms: Option<String>,
+    /// Ids of earlier memories that are different facts.
+    #[serde(default)]
+    pub different_from: Vec<String>,
 }
 
 /// Turns of a conversation to keep.
@@ -384,6 +393,43 @@ impl ForgetBody {
                     format!("give ids, or narrow it down, e.g. with {with}; {look}"),
                 ))
             }
+        }
+    }
+}
+
+/// What a memory is to an earlier one: exactly one of these.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct PairBody {
+    /// Id of the earlier memory, or its first digits (at least 6): the memory takes its place.
+    pub replaces: Option<String>,
+    /// Id of the earlier memory: the memory says the same, and becomes another wording of it.
+    pub confirms: Option<String>,
+    /// Id of the earlier memory: the two are different facts.
+    pub different_from: Option<String>,
+}
+
+impl PairBody {
+    /// Converts the body to the engine's request about a memory.
+    pub(super) fn request(&self, id: &str) -> Result<PairRequest> {
+        let named = [
+            (&self.replaces, PairRuling::Replaces),
+            (&self.confirms, PairRuling::Confirms),
+            (&self.different_from, PairRuling::DifferentFrom),
+        ];
+        let mut named = named.into_iter().filter_map(|(other, ruling)| Some((other.as_ref()?, ruling)));
+        match (named.next(), named.next()) {
+            (Some((other, ruling)), None) => {
+                Ok(PairRequest { id: id.trim().to_owned(), other: other.trim().to_owned(), ruling })
+            }
+            (None, _) => Err(Failure::usage(
+                "no earlier memory is named",
+                "name one with replaces, confirms or different_from",
+            )),
+            (Some(_), Some(_)) => Err(Failure::usage(
+                "several of replaces, confirms and different_from are named",
+                "name one of them",
+            )),
         }
     }
 }

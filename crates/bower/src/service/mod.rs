@@ -15,7 +15,8 @@ use bower_core::request::{
     Answer, Brief, BriefRequest, ConsolidateRequest, Consolidated, CurateRequest, Curated, Documents,
     Feedback, ForgetRequest, Forgetting, Forgotten, History, IndexProgress, IndexReport, IndexRequest,
     Listing, Pinning, PruneRequest, Pruned, QueryRequest, Review, ReviewsRequest, SessionRead,
-    SessionRequest, StatusReport, SweepRequest, Swept, ToldTurn, TurnsRequest, UndoRequest, Undone,
+    SessionRequest, SettledPair, StatusReport, SweepRequest, Swept, ToldTurn, TurnsRequest, UndoRequest,
+    Undone,
 };
 use jiff::Timestamp;
 use std::io::{Read, Seek};
@@ -25,7 +26,7 @@ use crate::failure::{Failure, Result};
 pub use answers::{Got, Pinned, Reviews, StorePart, StoreState};
 pub use bodies::{
     BriefBody, ConsolidateBody, CurateBody, ExportBody, FeedbackBody, ForgetBody, IndexBody, LISTED,
-    ListBody, PRUNE_THRESHOLD, PinBody, PruneBody, QueryBody, SelectBody, SettleBody, SweepBody,
+    ListBody, PRUNE_THRESHOLD, PairBody, PinBody, PruneBody, QueryBody, SelectBody, SettleBody, SweepBody,
     TranscriptBody, TurnBody, TurnsBody, UndoBody,
 };
 pub use bounds::{Access, Bounds, Refused, Served, Via};
@@ -106,6 +107,9 @@ impl Service {
             told_time: None,
             said_by: bounds.author(body.said_by)?,
             host: bounds.host.clone(),
+            replaces: body.replaces.clone(),
+            confirms: body.confirms.clone(),
+            different_from: body.different_from.clone(),
         };
         Ok(self.engine.curate(&bounds.visibility(), &request, now)?)
     }
@@ -169,7 +173,8 @@ impl Service {
         let memory = self.engine.get(&visibility, id.trim())?;
         let given = self.engine.exposure(&visibility, &memory)?;
         self.engine.note_used(&visibility, &memory, now);
-        Ok(Got::new(memory, given, now))
+        let wordings = self.engine.wordings(&visibility, &memory)?;
+        Ok(Got { wordings, ..Got::new(memory, given, now) })
     }
 
     /// Returns a page of items, newest first.
@@ -219,6 +224,18 @@ impl Service {
         bounds.may(Access::Write)?;
         let how = body.settlement(bounds.author(None)?)?;
         Ok(self.engine.settle(&bounds.visibility(), review, &how, now)?)
+    }
+
+    /// Settles what a memory is to an earlier one.
+    pub fn settle_pair(
+        &self,
+        id: &str,
+        body: &PairBody,
+        bounds: &Bounds,
+        now: Timestamp,
+    ) -> Served<SettledPair> {
+        bounds.may(Access::Write)?;
+        Ok(self.engine.settle_pair(&bounds.visibility(), &body.request(id)?, now)?)
     }
 
     /// Applies a person's or an agent's verdict on a memory.

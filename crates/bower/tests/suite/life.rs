@@ -72,3 +72,33 @@ fn patterns_need_a_model() {
     assert_eq!(ended.status, 2);
     assert!(ended.json()["data"]["error"].as_str().unwrap().contains("there is no model"), "{}", ended.out);
 }
+
+#[test]
+fn a_caller_settles_what_a_memory_is_to_an_earlier_one() {
+    let home = Home::new();
+    let old = keep(&home, ["curate", "--pin", "Deploys happen on Friday night"]);
+    let new = home.data(["curate", "We ship when the zephyr shift ends", "--replaces", &old]);
+    assert_eq!(
+        (new["outcome"].as_str(), new["other"]["id"].as_str()),
+        (Some("supersede"), Some(old.as_str())),
+        "{new}"
+    );
+    let new = new["id"].as_str().unwrap();
+    let refused = home.run(["curate", "Deploys happen at noon", "--confirms", &old]);
+    assert_ne!(refused.status, 0);
+    assert!(refused.json()["data"]["error"].as_str().unwrap().contains(new), "{}", refused.out);
+    assert_eq!(home.run(["curate", "x", "--confirms", &old, "--replaces", new]).status, 2);
+    assert_eq!(home.run(["curate", "Deploys happen at noon", "--replaces", "0123456789abcdef"]).status, 1);
+
+    let other = keep(&home, ["curate", "The harbour office opens at nine"]);
+    let settled = home.data(["settle", &other[..8], "--confirms", new]);
+    assert_eq!(settled["memory"]["status"], "variant", "{settled}");
+    assert_eq!(home.data(["get", new])["wordings"][0]["id"], other.as_str());
+    assert!(home.run(["history", new, "--format", "text"]).out.contains("also told as: The harbour office"));
+    assert_eq!(home.data(["settle", &other, "--confirms", new]).get("event"), None, "said again");
+    home.data(["undo", &settled["event"].to_string()]);
+    assert_eq!(home.data(["get", &other])["memory"]["status"], "active");
+    assert_eq!(home.run(["settle", &other]).status, 2);
+    let text = home.run(["settle", &other, "--different-from", new, "--format", "text"]).out;
+    assert!(text.contains("is a different fact from"), "{text}");
+}

@@ -8,6 +8,7 @@ use crate::engine::query::plan::{Depth, Scope, Words};
 use crate::engine::query::retrieve::{by_vector, text_channel};
 use crate::error::Result;
 use crate::item::{Change, Coverage, Kind, Profile, RowId, RowSet, Statistics, Status};
+use crate::memory::claims::Claims;
 use crate::memory::merge::Existing;
 use crate::memory::said::Said;
 use crate::request::{Clocks, Item};
@@ -31,8 +32,22 @@ const MOST_PLACES: usize = 16;
 /// An existing memory, and how close its meaning is to that of the new text.
 pub(crate) struct Neighbour {
     pub(crate) item: Item,
-    /// Cosine; `None` where one of the two has no vector.
+    /// Cosine, the best of the memory and its wordings; `None` where one of the two has no vector.
     pub(crate) cosine: Option<f32>,
+    /// Its other wordings that were found.
+    wordings: Vec<String>,
+}
+
+impl Neighbour {
+    /// Whether the memory, or a wording of it that was found, has the text of these claims but for its form.
+    pub(crate) fn has_text(&self, told: &Claims) -> bool {
+        Claims::of(&self.item.content).plain() == told.plain() || self.has_wording(told)
+    }
+
+    /// Whether a wording that was found has the text of these claims but for its form.
+    pub(crate) fn has_wording(&self, told: &Claims) -> bool {
+        self.wordings.iter().any(|text| Claims::of(text).plain() == told.plain())
+    }
 }
 
 /// Returns the rows of a namespace's memories, with any status; some of them may be gone. `newest` was read from the store
@@ -79,7 +94,9 @@ fn neighbours_once(
     if keep.is_empty() {
         return Ok(Vec::new());
     }
-    let hidden = engine.caches.hidden(&*engine.store, newest, Clocks::default())?;
+    let mut hidden = engine.caches.hidden(&*engine.store, newest, Clocks::default())?;
+    let worded = engine.caches.wordings(&*engine.store, newest)?;
+    worded.limit(Clocks::default(), &mut None, &mut hidden);
     let scope = Scope {
         keep: Some(&keep),
         hidden: &hidden,
@@ -115,8 +132,50 @@ fn neighbours_once(
             && item.scope == place.scope
             && item.owner == place.owner
     };
-    let items = engine.store.items(&rows)?.into_iter().zip(cosines);
-    Ok(items.filter_map(|(item, cosine)| Some(Neighbour { item: item.filter(stands)?, cosine })).collect())
+    let mut found: Vec<(RowId, Option<f32>, Option<RowId>)> = Vec::with_capacity(rows.len());
+    for (&row, cosine) in rows.iter().zip(cosines) {
+        let memory = worded.memory(row);
+        found.push((memory.unwrap_or(row), cosine, memory.map(|_| row)));
+    }
+    joined(engine, found, stands)
+}
+
+/// Loads the memories that were found, each once, in the order of `found`: a row, its cosine, and the wording that found it.
+fn joined(
+    engine: &Engine,
+    found: Vec<(RowId, Option<f32>, Option<RowId>)>,
+    stands: impl Fn(&Item) -> bool,
+) -> Result<Vec<Neighbour>> {
+    let mut places: HashMap<RowId, usize> = HashMap::new();
+    let mut memories: Vec<(RowId, Option<f32>)> = Vec::new();
+    for &(row, cosine, _) in &found {
+        let at = *places.entry(row).or_insert_with(|| {
+            memories.push((row, None));
+            memories.len() - 1
+        });
+        // `None` is less than every cosine.
+        let best = &mut memories[at].1;
+        *best = if *best < cosine { cosine } else { *best };
+    }
+    let wordings: Vec<(usize, RowId)> =
+        found.iter().filter_map(|(row, _, wording)| Some((places[row], (*wording)?))).collect();
+    let rows: Vec<RowId> =
+        memories.iter().map(|(row, _)| *row).chain(wordings.iter().map(|(_, row)| *row)).collect();
+    let mut items = engine.store.items(&rows)?;
+    let texts = items.split_off(memories.len());
+    let mut near: Vec<Option<Neighbour>> = items
+        .into_iter()
+        .zip(&memories)
+        .map(|(item, (_, cosine))| {
+            Some(Neighbour { item: item.filter(&stands)?, cosine: *cosine, wordings: Vec::new() })
+        })
+        .collect();
+    for ((at, _), text) in wordings.iter().zip(texts) {
+        if let (Some(near), Some(text)) = (&mut near[*at], text) {
+            near.wordings.push(text.content);
+        }
+    }
+    Ok(near.into_iter().flatten().collect())
 }
 
 /// Vectors of the masked texts of one new text.

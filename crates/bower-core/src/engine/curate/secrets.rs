@@ -24,6 +24,9 @@ pub(crate) fn clean_request(request: &mut CurateRequest) -> Result<Cut, Named> {
         told_time: _,
         said_by: _,
         host,
+        replaces: _,
+        confirms: _,
+        different_from: _,
     } = request;
     let fields = vec![
         Field::Name("collection", collection.as_deref()),

@@ -30,7 +30,11 @@ pub(crate) fn free_id(engine: &Engine, place: &Namespace, content: &str) -> Resu
     let mut id = place.memory_id(content);
     for again in 2_u32.. {
         let row = engine.store.rows_by_id(&id, &Visibility::everything(), 1)?.pop();
-        let item = row.map_or(Ok(None), |(row, _)| Ok(engine.store.items(&[row])?.pop().flatten()))?;
+        // A wording has the fate of its memory.
+        let item = row.map_or(Ok(None), |(row, _)| {
+            let row = engine.store.worded_by(&[row])?.pop().flatten().unwrap_or(row);
+            Ok(engine.store.items(&[row])?.pop().flatten())
+        })?;
         if item.is_none_or(|item: Item| item.status != Status::Superseded) {
             break;
         }
@@ -71,6 +75,9 @@ pub(crate) fn replace(
     let decided = Decided {
         standing: WriteAction::Replaces(item.row),
         also: Vec::new(),
+        possible: Vec::new(),
+        different: Vec::new(),
+        is_told: false,
         why: Map::from_iter([("rule".to_owned(), json!("told"))]),
         is_observed: true,
         seen: ANYTHING,

@@ -368,6 +368,11 @@ impl Engine {
         let told = items.len();
         items.extend(derived);
         let rows: Vec<RowId> = items.iter().map(|item| item.row).collect();
+        // The store removes the wordings of a memory with it; their traces go too.
+        let worded = self.store.wordings_of(&rows)?;
+        let worded: Vec<RowId> = worded.into_iter().filter(|row| !rows.contains(row)).collect();
+        items.extend(self.store.items(&worded)?.into_iter().flatten());
+        let rows: Vec<RowId> = items.iter().map(|item| item.row).collect();
         let mut forgotten: Vec<String> = items.iter().map(|item| item.id.clone()).collect();
         forgotten.sort_unstable();
 

@@ -4,11 +4,14 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
+use crate::engine::query::possible::possible_of;
 use crate::engine::{Engine, missing};
 use crate::error::{Error, Missing, Result};
-use crate::item::{Change, RowId, Visibility};
+use crate::item::{Change, RowId, Status, Visibility};
 use crate::memory::merge::changed;
-use crate::request::{Documents, Event, History, Item, Listing, Selection, StoreChange, Version};
+use crate::request::{
+    Documents, Event, History, Item, Listing, MemoryWording, Selection, StoreChange, Version,
+};
 
 /// Shortest prefix of an id, in digits. A prefix is accepted if only one item has it.
 const SHORTEST_PREFIX: usize = 6;
@@ -51,6 +54,21 @@ fn number_anew(events: &mut [Event]) {
     }
 }
 
+/// Returns the other wordings of some memories, oldest first.
+fn wordings(engine: &Engine, memories: &[Item]) -> Result<Vec<MemoryWording>> {
+    let rows: Vec<RowId> = memories.iter().map(|item| item.row).collect();
+    let rows = engine.store.wordings_of(&rows)?;
+    let of = engine.store.worded_by(&rows)?;
+    let texts = engine.store.items(&rows)?.into_iter().zip(of);
+    Ok(texts
+        .filter_map(|(item, of)| {
+            let item = item.filter(|item| item.status == Status::Variant && !item.damaged)?;
+            let of = memories.iter().find(|memory| Some(memory.row) == of)?;
+            Some(MemoryWording { id: item.id, of: of.id.clone(), text: item.content, told: item.create_time })
+        })
+        .collect())
+}
+
 impl Engine {
     /// Returns an item by its id or a prefix of at least 6 digits that only it has. Items that are not visible are not found,
     /// and do not make a prefix ambiguous. This holds for every method that takes an id.
@@ -70,8 +88,17 @@ impl Engine {
     ) -> Result<Listing> {
         let select = &select.within(visibility)?;
         let (rows, total) = self.store.page(select, limit, offset)?;
-        let memories = self.store.items(&rows)?.into_iter().flatten().collect();
-        Ok(Listing { memories, total, degraded: missing::degraded(self)? })
+        let memories: Vec<Item> = self.store.items(&rows)?.into_iter().flatten().collect();
+        let rows: Vec<RowId> = memories.iter().map(|item| item.row).collect();
+        let possible = possible_of(self, visibility, &rows)?;
+        let possible = memories.iter().map(|item| item.id.clone()).zip(possible);
+        let possible = possible.filter(|(_, earlier)| !earlier.is_empty()).collect();
+        Ok(Listing { memories, total, possible, degraded: missing::degraded(self)? })
+    }
+
+    /// Returns the other wordings of a memory, oldest first; none if it is not visible.
+    pub fn wordings(&self, visibility: &Visibility, item: &Item) -> Result<Vec<MemoryWording>> {
+        if item.is_visible(visibility) { wordings(self, std::slice::from_ref(item)) } else { Ok(Vec::new()) }
     }
 
     /// Returns the versions of a memory and its events, oldest first. It works for removed items too, but only where
@@ -97,12 +124,13 @@ impl Engine {
         if !visibility.is_everything() {
             number_anew(&mut events);
         }
+        let wordings = wordings(self, &forms)?;
         let mut chain: Vec<Version> = Vec::with_capacity(forms.len());
         for memory in forms {
             let changed = chain.last().and_then(|before| changed(&before.memory.content, &memory.content));
             chain.push(Version { memory, changed });
         }
-        Ok(History { history: events, chain })
+        Ok(History { history: events, chain, wordings })
     }
 
     /// Returns the number of the store's last change, by any caller. It counts all changes, so do not show it to a caller

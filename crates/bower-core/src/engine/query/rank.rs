@@ -11,6 +11,7 @@ use crate::engine::query::retrieve::{
 };
 use crate::engine::query::score::{Scorers, Scores};
 use crate::engine::query::scorers::VectorScorer;
+use crate::engine::query::wordings::Wordings;
 use crate::engine::query::{channels, when};
 use crate::engine::timing::milliseconds;
 use crate::engine::{Engine, late};
@@ -62,6 +63,7 @@ pub(crate) fn by_default(
     engine: &Engine,
     request: &RankRequest<'_>,
     found: &mut ChannelResults<'_>,
+    worded: &Wordings,
     ranking: &mut Ranking,
 ) -> Result<()> {
     let gathered = gather(ranking);
@@ -85,6 +87,7 @@ pub(crate) fn by_default(
     let named: Vec<Option<f32>> = ranked.iter().map(|one| scores.named(one.row)).collect();
     native::gain_from_names(&mut ranked, &named, constants);
     ranking.frames = take_fits(engine, request, &scores, &mut ranked)?;
+    worded.fold(&mut ranked, &mut ranking.found_by);
     ranking.fused = ranked;
     judge(engine, found, &scores, ranking);
     ranking.take_places(&scores, gathered);
@@ -179,7 +182,7 @@ fn judge(engine: &Engine, found: &ChannelResults<'_>, scores: &Scores, ranking: 
         .zip(standings)
         .enumerate()
         .map(|(at, (one, standing))| {
-            let place = scores.place(one.row);
+            let place = scores.place(ranking.found_by.get(&one.row).copied().unwrap_or(one.row));
             Features {
                 standing,
                 share: place.map_or(0.0, |at| calibrate::share(words.rows[at].score, words.idf_sum)),
@@ -200,7 +203,7 @@ pub(crate) fn by_formula(
     engine: &Engine,
     request: &RankRequest<'_>,
     found: &mut ChannelResults<'_>,
-    scope: &Scope<'_>,
+    (scope, worded): (&Scope<'_>, &Wordings),
     ranking: &mut Ranking,
 ) -> Result<()> {
     for &channel in profile::channels(scope.profile) {
@@ -211,7 +214,9 @@ pub(crate) fn by_formula(
     let scores = found.scores(engine, &gathered)?;
     note_missing_codes(engine, found, &scores, ranking)?;
     ranking.take_places(&scores, gathered);
-    let facts = engine.store.facts(&rows)?;
+    // A wording has the importance and the age of its memory.
+    let memories: Vec<RowId> = rows.iter().map(|row| worded.memory(*row).unwrap_or(*row)).collect();
+    let facts = engine.store.facts(&memories)?;
     let mut candidates: Vec<Candidate> = ranking
         .places
         .iter()
@@ -239,6 +244,7 @@ pub(crate) fn by_formula(
         // [`by_default`] ranks by the profile `bower`, which never gets here.
         Profile::Seed | Profile::Bower => seed::rank(&candidates, &settings.seed, request.now),
     };
+    worded.fold(&mut ranking.fused, &mut ranking.found_by);
     if let Some(vector) = found.vector() {
         let best: Vec<RowId> = ranking.fused.iter().take(MAX_LIMIT).map(|one| one.row).collect();
         ranking.likeness = Likeness::new(&best, vector.likenesses(engine, &best)?);
@@ -321,6 +327,8 @@ pub struct Ranking {
     pub(crate) likeness: Likeness,
     /// Frames of the best memories that were compared with what the question wants.
     pub(crate) frames: HashMap<RowId, Frame>,
+    /// The wording that found a memory, where one did.
+    pub(crate) found_by: HashMap<RowId, RowId>,
 }
 
 impl Ranking {
@@ -346,13 +354,23 @@ impl Ranking {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Likeness {
     pub(crate) places: HashMap<RowId, usize>,
+    /// Number of rows that were compared.
+    compared: usize,
     cosines: Vec<f32>,
 }
 
 impl Likeness {
     /// Creates it from the rows and their cosines, row by row.
     pub(crate) fn new(rows: &[RowId], cosines: Vec<f32>) -> Self {
-        Self { places: rows.iter().zip(0..).map(|(row, at)| (*row, at)).collect(), cosines }
+        let places = rows.iter().zip(0..).map(|(row, at)| (*row, at)).collect();
+        Self { places, compared: rows.len(), cosines }
+    }
+
+    /// Lets a memory stand where a wording of it stood.
+    pub(crate) fn rename(&mut self, wording: RowId, memory: RowId) {
+        if let Some(at) = self.places.remove(&wording) {
+            self.places.insert(memory, at);
+        }
     }
 
     /// Returns the cosine of two rows; `None` where one is not among the best, or has no vector.
@@ -361,7 +379,7 @@ impl Likeness {
     }
 
     pub(crate) fn at(&self, one: usize, two: usize) -> Option<f32> {
-        let cosine = *self.cosines.get(one * self.places.len() + two)?;
+        let cosine = *self.cosines.get(one * self.compared + two)?;
         (cosine != 0.0).then_some(cosine)
     }
 }
@@ -373,7 +391,7 @@ pub(crate) fn rank(engine: &Engine, request: &RankRequest<'_>) -> Result<Ranking
 
 fn rank_once(engine: &Engine, request: &RankRequest<'_>) -> Result<Ranking> {
     let words = Words::of(request.text);
-    let keep = engine.store.select(request.select)?;
+    let mut keep = engine.store.select(request.select)?;
     let newest = engine.store.coverage()?;
     let mut hidden = match &keep {
         Some(_) => Arc::default(),
@@ -382,6 +400,8 @@ fn rank_once(engine: &Engine, request: &RankRequest<'_>) -> Result<Ranking> {
     if let Some(others) = request.hide {
         Arc::make_mut(&mut hidden).add_all(others);
     }
+    let worded = engine.caches.wordings(&*engine.store, &newest)?;
+    worded.limit(request.select.clocks, &mut keep, &mut hidden);
     let profile = request.profile.unwrap_or(engine.settings.profile);
     let counted = counted(engine, request.select)?;
     let scope = Scope {
@@ -414,11 +434,12 @@ fn rank_once(engine: &Engine, request: &RankRequest<'_>) -> Result<Ranking> {
     let start = Instant::now();
     let mut found = ChannelResults { words: &words, text, vector, known };
     match profile {
-        Profile::Bower => by_default(engine, request, &mut found, &mut ranking)?,
+        Profile::Bower => by_default(engine, request, &mut found, &worded, &mut ranking)?,
         Profile::Athena | Profile::Atlas | Profile::Ade | Profile::Seed => {
-            by_formula(engine, request, &mut found, &scope, &mut ranking)?;
+            by_formula(engine, request, &mut found, (&scope, &worded), &mut ranking)?;
         }
     }
+    worded.rename(&mut ranking);
     ranking.background = found.vector.as_ref().map(|vector| vector.scorer.background()).transpose()?;
     ranking.effort.candidates = ranking.fused.len();
     ranking.effort.rank_ms = milliseconds(start);

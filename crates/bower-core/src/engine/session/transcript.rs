@@ -339,7 +339,7 @@ impl<'a> TranscriptReader<'a> {
             ..CurateRequest::new(content.clone())
         };
         let said = turn.provenance(self.request.me.as_deref());
-        let kept = |id, memory_type, outcome, review| KeptSentence {
+        let kept = |id, memory_type, outcome, review, possible| KeptSentence {
             id,
             said_by: said.said_by,
             least_trusted: said.least_trusted,
@@ -349,17 +349,19 @@ impl<'a> TranscriptReader<'a> {
             cue: pick.cue.word().to_owned(),
             outcome,
             review,
+            possible,
         };
         if self.request.dry_run {
             let judged = judge::judge_text(&content, None, CONFIDENCE, &judge::Constants::default());
-            self.report.kept.push(kept(None, judged.memory_type, CurateOutcome::Create, None));
+            self.report.kept.push(kept(None, judged.memory_type, CurateOutcome::Create, None, Vec::new()));
             return Ok(());
         }
         let given = self.conversations.get(&turn.conversation).map_or(&[][..], |progress| &progress.given);
         let unasked = Unasked { source: turn.origin, given, provenance: said };
         let curated = curate_as(self.engine, self.visibility, &request, Some(unasked), self.now)?;
         if curated.accepted {
-            let kept = kept(curated.id, curated.memory_type, curated.outcome, curated.review);
+            let (outcome, review) = (curated.outcome, curated.review);
+            let kept = kept(curated.id, curated.memory_type, outcome, review, curated.possible);
             self.report.kept.push(kept);
             self.engine.pending.has_kept.store(true, std::sync::atomic::Ordering::Relaxed);
         } else {

@@ -43,12 +43,12 @@ pub(super) fn visible(clocks: Clocks) -> Condition {
             and(&format!("i.id NOT IN ({})", back_since("?", "'superseded', 'archived'")), &[then, then]);
         }
         (None, Some(at)) => {
-            and("i.status <> 'archived'", &[]);
+            and("i.status NOT IN ('archived', 'variant')", &[]);
             and("(i.valid_to IS NULL OR i.valid_to > ?)", &[at]);
         }
         (Some(then), Some(at)) => {
             and("i.create_time <= ?", &[then]);
-            and("(i.status <> 'archived' OR i.hidden_time > ?)", &[then]);
+            and("(i.status NOT IN ('archived', 'variant') OR i.hidden_time > ?)", &[then]);
             and("(i.valid_to IS NULL OR i.valid_to > ? OR i.hidden_time > ?)", &[at, then]);
             and(&format!("i.id NOT IN ({})", back_since("?", "'archived'")), &[then, then]);
         }
@@ -86,11 +86,16 @@ pub(super) fn hidden(connection: &Connection, clocks: Clocks) -> rusqlite::Resul
     };
     let [then, at] = [clocks.as_of, clocks.valid_at].map(|time| time.map(Timestamp::as_microsecond));
     match (then, at) {
+        // Wordings are not hidden: a question finds their memories by them.
         (None, None) => add("SELECT row FROM items WHERE status IN ('superseded', 'archived')", &[])?,
-        (Some(then), None) => add(
-            "SELECT row FROM items WHERE status IN ('superseded', 'archived') AND (hidden_time <= ?1 OR hidden_time IS NULL)",
-            &[then],
-        )?,
+        (Some(then), None) => {
+            for status in ["status IN ('superseded', 'archived')", "status = 'variant'"] {
+                let sql = format!(
+                    "SELECT row FROM items WHERE {status} AND (hidden_time <= ?1 OR hidden_time IS NULL)"
+                );
+                add(&sql, &[then])?;
+            }
+        }
         (then, Some(at)) => {
             // An item that was hidden after the first clock counts in its state before that.
             let then = then.unwrap_or(i64::MAX);
@@ -101,6 +106,7 @@ pub(super) fn hidden(connection: &Connection, clocks: Clocks) -> rusqlite::Resul
                 ),
                 &[then],
             )?;
+            add(&format!("SELECT row FROM items WHERE status = 'variant' AND {unless}"), &[then])?;
             add(&format!("SELECT row FROM items WHERE valid_to <= ?2 AND {unless}"), &[then, at])?;
             add("SELECT row FROM items WHERE valid_from > ?1", &[at])?;
             add(

@@ -8,7 +8,8 @@ use super::SqliteStore;
 use super::checksums::is_damaged;
 use super::columns::{json_field, parse_word, row_id, timestamp};
 use super::half_vectors::half;
-use crate::item::{Kind, Provenance, RowId, Tier, hex};
+use super::pairs::wordings_of;
+use crate::item::{Kind, Provenance, RowId, Status, Tier, hex};
 use crate::store::copies::{
     ChunkPlace, DocumentCopy, EventCopy, ExportPiece, Exporter, Exposed, FORMAT, Header, ItemCopy, Pieces,
     RelationCopy, ReviewCopy, VectorCopy,
@@ -80,7 +81,7 @@ impl Exporter for SqliteStore {
             let reviews = reviews(connection, &chosen)?;
             let events = events(connection, &chosen)?;
             let counts = Pieces {
-                memories: chosen.memories.len() as u64,
+                memories: (chosen.memories.len() - chosen.wordings) as u64,
                 documents: chosen.documents.len() as u64,
                 chunks: (chosen.ids.len() - chosen.memories.len()) as u64,
                 relations: relations.len() as u64,
@@ -121,8 +122,10 @@ impl Exporter for SqliteStore {
 
 /// The contents of an export, by row.
 struct Chosen {
-    /// Memories, ascending.
+    /// Memories with their wordings, ascending.
     memories: Vec<RowId>,
+    /// Number of wordings among them.
+    wordings: usize,
     /// Rows of documents, ascending. A document is exported whole or not at all, because its hash promises that all of it
     /// is there.
     documents: Vec<i64>,
@@ -131,22 +134,43 @@ struct Chosen {
 
 impl Chosen {
     fn of(connection: &Connection, rows: &[RowId]) -> Result<Self> {
-        let mut chosen = Self { memories: Vec::new(), documents: Vec::new(), ids: HashMap::new() };
-        let mut find = connection.prepare_cached("SELECT id, document FROM items WHERE row = ?1")?;
-        for row in rows {
-            let found: Option<(String, Option<i64>)> =
-                find.query_row([row.0], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
-            match found {
-                Some((_, Some(document))) => chosen.documents.push(document),
-                Some((id, None)) => {
-                    chosen.memories.push(*row);
-                    chosen.ids.insert(*row, id);
+        let mut chosen =
+            Self { memories: Vec::new(), wordings: 0, documents: Vec::new(), ids: HashMap::new() };
+        let mut find = connection.prepare_cached("SELECT id, document, status FROM items WHERE row = ?1")?;
+        let mut look = |row: RowId| {
+            let read = |row: &Row<'_>| -> Result<(String, Option<i64>, String)> {
+                Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+            };
+            find.query_row([row.0], read).optional()
+        };
+        for &row in rows {
+            match look(row)? {
+                // A wording goes with its memory, and nowhere without it.
+                Some((_, None, status)) if status == Status::Variant.word() => {}
+                Some((_, Some(document), _)) => chosen.documents.push(document),
+                Some((id, None, _)) => {
+                    chosen.memories.push(row);
+                    chosen.ids.insert(row, id);
                 }
                 None => {}
             }
         }
         chosen.memories.sort_unstable();
         chosen.memories.dedup();
+        let mut wordings = Vec::new();
+        for &memory in &chosen.memories {
+            for row in wordings_of(connection, memory)? {
+                if let Some((id, _, status)) = look(row)?
+                    && status == Status::Variant.word()
+                {
+                    wordings.push(row);
+                    chosen.ids.insert(row, id);
+                }
+            }
+        }
+        chosen.wordings = wordings.len();
+        chosen.memories.extend(wordings);
+        chosen.memories.sort_unstable();
         chosen.documents.sort_unstable();
         chosen.documents.dedup();
         for &document in &chosen.documents {

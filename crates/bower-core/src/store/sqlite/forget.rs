@@ -15,8 +15,9 @@ use super::desk::cache_key;
 use super::events::{next_change, record};
 use super::half_vectors::half;
 use super::memories::remove_row;
+use super::pairs::wordings_of;
 use super::{SqliteStore, lock};
-use crate::item::{Kind, RowId, Visibility, hex};
+use crate::item::{Kind, RowId, Status, Visibility, hex};
 use crate::request::{Erased, Receipt};
 use crate::store::{Items, Stamp};
 use crate::vector::{ExactQuery, floats};
@@ -29,6 +30,7 @@ const SAME: f32 = 0.95;
 /// (tags, paths) and is removed with the item.
 const OUR_WORDS: &[&str] = &[
     "rule",
+    "relation",
     "other",
     "by",
     "replaces",
@@ -59,11 +61,17 @@ impl SqliteStore {
             let mut documents = BTreeSet::new();
             let mut questions = Questions::of(connection)?;
             let change = next_change(connection)?;
-            for row in rows {
-                let Some(gone) = Gone::of(connection, *row)? else { continue };
-                gone.count(connection, *row, &mut receipt)?;
-                questions.leave(connection, *row, &gone)?;
-                remove_row(connection, *row, change, stamp)?;
+            // The wordings of a memory go with it.
+            let mut all = Vec::with_capacity(rows.len());
+            for &row in rows {
+                all.push(row);
+                all.extend(wordings_of(connection, row)?);
+            }
+            for row in all {
+                let Some(gone) = Gone::of(connection, row)? else { continue };
+                gone.count(connection, row, &mut receipt)?;
+                questions.leave(connection, row, &gone)?;
+                remove_row(connection, row, change, stamp)?;
                 receipt.events += clean_events(connection, &gone.id)?;
                 record(connection, change, stamp, "forget", Some(&gone.id), &json!({}))?;
                 documents.extend(gone.document);
@@ -198,6 +206,7 @@ impl SqliteStore {
 struct Gone {
     id: String,
     kind: String,
+    status: String,
     document: Option<i64>,
     metadata: String,
     summary: String,
@@ -208,7 +217,7 @@ impl Gone {
     fn of(connection: &Connection, row: RowId) -> Result<Option<Self>> {
         connection
             .prepare_cached(
-                "SELECT i.id, i.kind, i.document, i.metadata, coalesce(t.summary, ''), coalesce(t.content, '')
+                "SELECT i.id, i.kind, i.document, i.metadata, coalesce(t.summary, ''), coalesce(t.content, ''), i.status
                  FROM items i LEFT JOIN texts t ON t.row = i.row WHERE i.row = ?1",
             )?
             .query_row([row.0], |row| {
@@ -219,6 +228,7 @@ impl Gone {
                     metadata: row.get(3)?,
                     summary: row.get(4)?,
                     content: row.get(5)?,
+                    status: row.get(6)?,
                 })
             })
             .optional()
@@ -230,7 +240,9 @@ impl Gone {
             connection.prepare_cached(sql)?.query_row([row.0], |row| row.get(0))
         };
         receipt.items += 1;
-        if self.kind == Kind::Memory.word() {
+        if self.status == Status::Variant.word() {
+            receipt.wordings += 1;
+        } else if self.kind == Kind::Memory.word() {
             receipt.memories += 1;
         } else {
             receipt.chunks += 1;

@@ -14,8 +14,9 @@ use super::columns::{author, json_text, row_id};
 use super::events::{next_change, record};
 use super::export::{document_of, item_at};
 use super::memories::LONGEST_CHAIN;
+use super::pairs::tie;
 use super::states::{restart, row_of, start};
-use crate::item::{Change, Kind, Provenance, RowId, Status};
+use crate::item::{Change, Kind, Provenance, Relation, RowId, Status};
 use crate::store::Stamp;
 use crate::store::copies::{
     DocumentCopy, EventCopy, Importer, ItemCopy, NewItem, NewPiece, PieceOutcome, RelationCopy, ReviewCopy,
@@ -327,6 +328,11 @@ impl Batch<'_> {
         connection
             .prepare_cached("UPDATE texts SET summary = ?2, keywords = ?3 WHERE row = ?1")?
             .execute(params![row.0, item.summary, json_text(&item.keywords)?])?;
+        if item.status != Status::Variant {
+            connection
+                .prepare_cached("DELETE FROM relations WHERE row = ?1 AND relation = 'variant_of'")?
+                .execute([row.0])?;
+        }
         connection.prepare_cached("DELETE FROM tags WHERE row = ?1")?.execute([row.0])?;
         put_tags(connection, row, &item.tags)?;
         seal(connection, row)?;
@@ -354,6 +360,13 @@ impl Batch<'_> {
                 relation.strength,
                 relation.create_time.as_microsecond()
             ])?;
+        if added > 0 && relation.relation == Relation::VariantOf {
+            // Whoever caches wordings reads the events of their rows.
+            let tied =
+                tie(self.connection, from, relation.relation.word(), to, f64::from(relation.strength))?;
+            let detail = json!({ "tied": [tied] });
+            record(self.connection, self.change()?, self.stamp, "import", Some(&relation.from), &detail)?;
+        }
         Ok(if added > 0 { PieceOutcome::Added } else { PieceOutcome::Same })
     }
 
@@ -457,7 +470,9 @@ fn normal(item: &ItemCopy) -> ItemCopy {
     item.provenance = Some(provenance).filter(|one| item.kind == Kind::Memory || *one != Provenance::FILE);
     item.hidden_time = match item.status {
         Status::Candidate | Status::Active => None,
-        Status::Superseded | Status::Archived => Some(item.hidden_time.unwrap_or(item.update_time)),
+        Status::Superseded | Status::Archived | Status::Variant => {
+            Some(item.hidden_time.unwrap_or(item.update_time))
+        }
     };
     item
 }

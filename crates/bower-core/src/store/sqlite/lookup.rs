@@ -59,11 +59,18 @@ const CHUNKS: &str =
 
 pub(super) fn statuses(statuses: &[Status]) -> Option<Lookup> {
     let others: Vec<_> = Status::ALL.iter().filter(|status| !statuses.contains(status)).collect();
-    // The index only holds these two.
-    let is_indexed = |status: &&Status| matches!(status, Status::Superseded | Status::Archived);
+    // One index holds the first two, another one the wordings.
+    let is_indexed =
+        |status: &&Status| matches!(status, Status::Superseded | Status::Archived | Status::Variant);
     let rows = |status: &Status| {
+        let indexed = match status {
+            Status::Variant => "status = 'variant'",
+            Status::Candidate | Status::Active | Status::Superseded | Status::Archived => {
+                "status IN ('superseded', 'archived')"
+            }
+        };
         Condition::of(
-            "SELECT row FROM items WHERE status IN ('superseded', 'archived') AND status = ?",
+            &format!("SELECT row FROM items WHERE {indexed} AND status = ?"),
             status.word().to_owned(),
         )
     };

@@ -10,8 +10,9 @@ use super::beside::{put_delta, put_tags, put_vector};
 use super::checksums::{seal, seal_vector};
 use super::columns::{author, first, json_field, json_text, parse_word, row_id, timestamp};
 use super::events::{next_change, record};
+use super::pairs::{close_review, end_possible, memory_of, settle, settled};
 use super::states::{State, start, turn};
-use crate::item::{Change, Kind, Origin, Relation, RowId, Ruling, Scope, Status, Turn};
+use crate::item::{Change, Kind, Origin, PairRuling, Relation, RowId, Ruling, Scope, Status, Tier, Turn};
 use crate::store::{Decided, Kept, Memories, Namespace, NewMemory, OWN, ReviewRow, Stamp, WriteAction};
 
 /// Confidence that one more observation adds (ADE: a merge raises it by .05).
@@ -29,14 +30,7 @@ impl Memories for SqliteStore {
     ) -> crate::Result<Option<Kept>> {
         self.write("keep the memory", |connection| {
             if let Some((row, status)) = by_id(connection, &memory.id)? {
-                return match status {
-                    // Its successor says otherwise: this is a new memory, under another id.
-                    Status::Superseded => Ok(None),
-                    Status::Candidate | Status::Active | Status::Archived => {
-                        let change = next_change(connection)?;
-                        observe(connection, row, memory, decided, change, stamp).map(Some)
-                    }
-                };
+                return say_again(connection, row, status, memory, decided, stamp);
             }
             if is_void(connection, memory, decided)? {
                 return Ok(None);
@@ -65,13 +59,7 @@ impl Memories for SqliteStore {
             if matches!(ruling, Ruling::Accept | Ruling::Both) {
                 promote(connection, found.row, change, stamp)?;
             }
-            connection
-                .prepare_cached("UPDATE reviews SET outcome = ?2, close_time = ?3 WHERE review = ?1")?
-                .execute(params![review.cast_signed(), ruling.word(), stamp.now.as_microsecond()])?;
-            for row in [found.row, found.other] {
-                let detail = json!({ "review": review, "ruling": ruling.word() });
-                record(connection, change, stamp, "review", Some(&id_of(connection, row)?), &detail)?;
-            }
+            close_review(connection, review, [found.row, found.other], ruling, change, stamp)?;
             Ok(Some(ReviewRow { outcome: Some(ruling), ..found }))
         })
     }
@@ -159,8 +147,55 @@ impl Memories for SqliteStore {
     }
 }
 
+/// Keeps a text that is there already, as a memory or as a wording of one. Returns `None` if a successor says otherwise:
+/// then it is a new memory, under another id.
+fn say_again(
+    connection: &Connection,
+    row: RowId,
+    status: Status,
+    memory: &NewMemory,
+    decided: &Decided,
+    stamp: Stamp<'_>,
+) -> Result<Option<Kept>> {
+    let subject = match status {
+        Status::Superseded => return Ok(None),
+        Status::Candidate | Status::Active | Status::Archived => row,
+        Status::Variant => memory_of(connection, row)?.unwrap_or(row),
+    };
+    if State::of(connection, subject)?.is_some_and(|state| state.status == Status::Superseded.word()) {
+        return Ok(None);
+    }
+    let change = next_change(connection)?;
+    let mut kept = observe(connection, subject, memory, decided, change, stamp)?;
+    if !decided.is_told {
+        return Ok(Some(kept));
+    }
+    let told = match decided.standing {
+        WriteAction::Replaces(other) => Some((other, PairRuling::Replaces)),
+        WriteAction::Confirms(other) | WriteAction::Rewords(other) => Some((other, PairRuling::Confirms)),
+        WriteAction::Alone | WriteAction::Relates(..) | WriteAction::Disputes(_) | WriteAction::Yields(_) => {
+            None
+        }
+    };
+    let different = decided.different.iter().map(|&other| (other, PairRuling::DifferentFrom));
+    for (other, ruling) in told.into_iter().chain(different) {
+        // The caller means the text's memory, unless it parts the text from it.
+        let side = if other == subject { row } else { subject };
+        if side != other && settled(connection, side, other, ruling)?.is_none() {
+            settle(connection, side, other, ruling, change, stamp)?;
+        }
+    }
+    if told.is_some_and(|(other, ruling)| ruling == PairRuling::Confirms && other != subject) {
+        let other = decided.standing.other().unwrap_or(subject);
+        kept = Kept { row: other, id: id_of(connection, other)?, ..kept };
+    } else if told.is_some_and(|(other, _)| other == subject) || decided.different.contains(&subject) {
+        kept = Kept { row, id: memory.id.clone(), ..kept };
+    }
+    Ok(Some(kept))
+}
+
 /// Makes an extracted candidate an active, reviewed memory, because a person decided so.
-fn promote(connection: &Connection, row: RowId, change: Change, stamp: Stamp<'_>) -> Result<()> {
+pub(super) fn promote(connection: &Connection, row: RowId, change: Change, stamp: Stamp<'_>) -> Result<()> {
     let Some(before) = State::of(connection, row)? else { return Ok(()) };
     if before.status != Status::Candidate.word() && before.reviewed {
         return Ok(());
@@ -227,14 +262,18 @@ fn place(
     change: Change,
     stamp: Stamp<'_>,
 ) -> Result<Kept> {
-    if let WriteAction::Confirms(other) = decided.standing {
-        return observe(connection, other, memory, decided, change, stamp);
+    if let WriteAction::Confirms(other) | WriteAction::Rewords(other) = decided.standing {
+        let kept = observe(connection, other, memory, decided, change, stamp)?;
+        if matches!(decided.standing, WriteAction::Rewords(_)) {
+            insert_wording(connection, memory, other, change, stamp)?;
+        }
+        return Ok(kept);
     }
     let why = &decided.why;
     let row = insert_memory(connection, memory, change, stamp)?;
     let mut kept = Kept { row, id: memory.id.clone(), is_update: false, review: None };
     match decided.standing {
-        WriteAction::Alone | WriteAction::Confirms(_) => {}
+        WriteAction::Alone | WriteAction::Confirms(_) | WriteAction::Rewords(_) => {}
         WriteAction::Relates(other, relation, strength) => {
             relate(connection, kept.row, relation, other, strength, stamp)?;
             tell(connection, &kept.id, "link", other, why, change, stamp)?;
@@ -267,7 +306,33 @@ fn place(
             tell(connection, &kept.id, "contradict", other, why, change, stamp)?;
         }
     }
+    for possible in &decided.possible {
+        relate(connection, row, possible.relation, possible.row, possible.likelihood, stamp)?;
+    }
+    for &other in &decided.different {
+        relate(connection, row, Relation::DiffersFrom, other, 1.0, stamp)?;
+    }
     Ok(kept)
+}
+
+/// Writes a text as another wording of a memory: it is found like any text, and has no tags, fields or fact key of its own.
+fn insert_wording(
+    connection: &Connection,
+    memory: &NewMemory,
+    of: RowId,
+    change: Change,
+    stamp: Stamp<'_>,
+) -> Result<()> {
+    let wording = NewMemory {
+        status: Status::Variant,
+        tier: Tier::Active,
+        tags: Vec::new(),
+        metadata: Map::new(),
+        slot: None,
+        ..memory.clone()
+    };
+    let row = insert_memory(connection, &wording, change, stamp)?;
+    relate(connection, row, Relation::VariantOf, of, 1.0, stamp)
 }
 
 /// Records an event that names the other memory.
@@ -304,7 +369,7 @@ pub(super) fn relate(
 /// Supersedes a memory, and links `by` to it as the end of its chain, if something replaces it. The memory keeps its
 /// text; the successor takes over its pin and its tags. A memory that is already hidden has its place in a chain and
 /// stays as it is.
-fn supersede(
+pub(super) fn supersede(
     connection: &Connection,
     row: RowId,
     by: Option<RowId>,
@@ -329,7 +394,12 @@ fn supersede(
         .collect::<Result<_>>()?;
     detail.insert("replaces".to_owned(), json!(id));
     detail.insert("added".to_owned(), json!(added));
-    let after = State { supersedes_id: Some(id), tier: before.tier.min(gone.tier), ..before.clone() };
+    if before.supersedes_id.is_some() {
+        // A chain is a single line, and this memory has its place in one.
+        relate(connection, by, Relation::Supersedes, row, 1.0, stamp)?;
+    }
+    let supersedes_id = before.supersedes_id.clone().or(Some(id));
+    let after = State { supersedes_id, tier: before.tier.min(gone.tier), ..before.clone() };
     turn(connection, by, &before, &after, &mut detail, stamp)?;
     record(connection, change, stamp, "supersede", Some(&id_of(connection, by)?), &Value::Object(detail))?;
     Ok(())
@@ -378,6 +448,7 @@ fn hide(
             .query_row([row.0], |row| row.get(0))?;
         (after.valid_from, after.valid_to) = (Some(written), Some(written));
     }
+    end_possible(connection, row)?;
     turn(connection, row, &before, &after, &mut detail, stamp)?;
     record(connection, change, stamp, "superseded", Some(&id_of(connection, row)?), &Value::Object(detail))?;
     Ok(true)
@@ -460,7 +531,7 @@ pub(super) fn insert_memory(
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?20,
              max(?8, coalesce((SELECT CASE WHEN is_trusted THEN jump_time ELSE time END FROM clock), ?8)),
              ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19,
-             CASE WHEN ?11 IN ('superseded', 'archived') THEN ?8 END, ?21, ?22, ?23, ?24)",
+             CASE WHEN ?11 IN ('superseded', 'archived', 'variant') THEN ?8 END, ?21, ?22, ?23, ?24)",
         )?
         .execute(params![
             memory.id,
@@ -542,10 +613,13 @@ fn observe(
     if is_heard {
         after.tier = before.tier.min(memory.tier as i64 + 1);
     }
-    if before.status == Status::Archived.word() {
+    if before.status == Status::Archived.word() || before.status == Status::Variant.word() {
         after = after.with_status(memory.status, stamp.now.as_microsecond());
-        // It is valid again.
+        // It is valid again, and no wording of another one.
         after.valid_to = memory.valid_to.map(Timestamp::as_microsecond);
+        connection
+            .prepare_cached("DELETE FROM relations WHERE row = ?1 AND relation = 'variant_of'")?
+            .execute([row.0])?;
     } else if before.status == Status::Candidate.word() && told.reviewed && memory.id == id {
         // The exact words that were only extracted so far are now stated.
         after = after.with_status(Status::Active, stamp.now.as_microsecond());
@@ -579,7 +653,7 @@ fn observe(
         }
     }
     // An equal id confirms whatever was decided, so the reasons for another decision are left out.
-    let is_decided = matches!(decided.standing, WriteAction::Confirms(_));
+    let is_decided = matches!(decided.standing, WriteAction::Confirms(_) | WriteAction::Rewords(_));
     let mut detail = if is_decided { decided.why.clone() } else { Map::new() };
     detail.insert("tags".to_owned(), json!(tags));
     detail.insert("added".to_owned(), json!(added));
@@ -587,4 +661,37 @@ fn observe(
     turn(connection, row, &before, &after, &mut detail, stamp)?;
     record(connection, change, stamp, "confirm", Some(&id), &Value::Object(detail))?;
     Ok(Kept { row, id, is_update: true, review: None })
+}
+
+/// Confirms a memory by another one that became its wording: one more observation, and the tags of both. `replaced` is the
+/// memory that the wording had taken the place of.
+pub(super) fn observe_wording(
+    connection: &Connection,
+    wording: RowId,
+    row: RowId,
+    replaced: Option<String>,
+    change: Change,
+    stamp: Stamp<'_>,
+) -> Result<()> {
+    let (Some(told), Some(before)) = (State::of(connection, wording)?, State::of(connection, row)?) else {
+        return Err(rusqlite::Error::QueryReturnedNoRows);
+    };
+    let mut after = State { supersedes_id: before.supersedes_id.clone().or(replaced), ..before.clone() };
+    after.tier = before.tier.min(told.tier);
+    if told.reviewed || !told.provenance()?.is_outside() {
+        after.observations += 1;
+        after.confidence = (after.confidence + OBSERVED).min(1.0);
+    }
+    let tags: Vec<String> = connection
+        .prepare_cached("SELECT tag FROM tags WHERE row = ?1 ORDER BY tag")?
+        .query_map([wording.0], |row| row.get(0))?
+        .collect::<Result<_>>()?;
+    let added = put_tags(connection, row, &tags)?;
+    let mut detail = Map::from_iter([("rule".to_owned(), json!("told")), ("added".to_owned(), json!(added))]);
+    turn(connection, row, &before, &after, &mut detail, stamp)?;
+    record(connection, change, stamp, "confirm", Some(&id_of(connection, row)?), &Value::Object(detail))?;
+    if told.reviewed && !before.reviewed {
+        promote(connection, row, change, stamp)?;
+    }
+    Ok(())
 }

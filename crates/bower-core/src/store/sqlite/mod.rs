@@ -25,6 +25,7 @@ mod lookup;
 mod loss;
 mod memories;
 mod pages;
+mod pairs;
 mod salvage;
 mod schema;
 mod select;

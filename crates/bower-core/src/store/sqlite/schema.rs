@@ -6,7 +6,8 @@ pub const APPLICATION_ID: i32 = 0x424F_5752;
 
 /// The steps; step `n` brings a store from schema `n` to `n + 1`.
 pub const MIGRATIONS: &[&str] = &[
-    SCHEMA_1, SCHEMA_2, INJECTIONS, COUNTS, FIELDS, PACKED, LIFE, HOLDERS, NEWS, CLOCK, CHECKSUMS, PROVENANCE,
+    SCHEMA_1, SCHEMA_2, INJECTIONS, COUNTS, FIELDS, PACKED, LIFE, HOLDERS, NEWS, CLOCK, CHECKSUMS,
+    PROVENANCE, WORDINGS,
 ];
 
 /// First schema that keeps counts of items and documents.
@@ -30,6 +31,8 @@ pub const KEEPS_CLOCK: u32 = 10;
 pub const KEEPS_CHECKSUMS: u32 = 11;
 /// First schema that keeps provenance.
 pub const KEEPS_PROVENANCE: u32 = 12;
+/// First schema that keeps wordings of memories, and what a memory may replace or repeat.
+pub const KEEPS_WORDINGS: u32 = 13;
 
 /// The number of the newest schema.
 pub const NEWEST: u32 = MIGRATIONS.len() as u32;
@@ -548,4 +551,10 @@ WHERE kind = 'memory' AND source = 'consolidate' AND EXISTS (
 DROP INDEX items_newest;
 CREATE INDEX items_newest ON items (status, type, create_time, scope, owner, reviewed, least_trusted)
 WHERE kind = 'memory';
+";
+
+/// Wordings: rows of status `variant`, each tied to its memory by the relation `variant_of`. Older programs know neither
+/// word. The index holds wordings alone, so a store without any pays nothing.
+const WORDINGS: &str = "
+CREATE INDEX items_variants ON items (status) WHERE status = 'variant';
 ";

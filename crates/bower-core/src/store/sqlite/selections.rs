@@ -208,9 +208,14 @@ pub(super) fn read_counts(connection: &Connection, from: &str) -> rusqlite::Resu
                 continue;
             }
             "memory" => {
+                let status = word(row, "status")?;
+                if status == Status::Variant {
+                    // A wording is no memory of its own.
+                    continue;
+                }
                 memories += number;
                 importance += row.get::<_, i64>(5)?;
-                if let Status::Candidate | Status::Active = word(row, "status")? {
+                if matches!(status, Status::Candidate | Status::Active) {
                     counts.memories += number;
                     *counts.by_type.entry(row.get(2)?).or_default() += number;
                 }

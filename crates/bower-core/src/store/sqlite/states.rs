@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use super::checksums::seal_fields;
 use super::columns::{first, json_field, parse_word};
 use super::events::record;
+use super::pairs::{end_possible, retie};
 use super::trust::repaired;
 use crate::item::{Author, Change, Provenance, Relation, RowId, Status};
 use crate::store::Stamp;
@@ -70,7 +71,7 @@ impl State {
     pub(super) fn with_status(self, status: Status, now: i64) -> Self {
         let hidden_time = match status {
             Status::Candidate | Status::Active => None,
-            Status::Superseded | Status::Archived => Some(now),
+            Status::Superseded | Status::Archived | Status::Variant => Some(now),
         };
         Self { status: status.word().to_owned(), hidden_time, ..self }
     }
@@ -245,7 +246,7 @@ pub(super) fn row_of(connection: &Connection, id: &str) -> Result<Option<RowId>>
 pub(super) const HEADS: &[&str] = &["sweep", "prune", "consolidate", "import", "undo"];
 
 /// Actions of events that change relations or reviews of memories, not a state.
-const TIES: &[&str] = &["link", "contradict", "review"];
+const TIES: &[&str] = &["link", "contradict", "review", "settle"];
 
 /// Reasons why an event cannot be undone.
 const GONE: &str = "it was forgotten";
@@ -325,8 +326,12 @@ pub(super) fn back(
             }
             present.clone().with_status(Status::Archived, stamp.now.as_microsecond())
         }
-        (Some(_) | None, None) if TIES.contains(&entry.action.as_str()) => {
-            untie(connection, entry, row)?;
+        (Some(_) | None, None) if TIES.contains(&entry.action.as_str()) || has_ties(entry) => {
+            untie(connection, entry, row, stamp)?;
+            if has_ties(entry) {
+                swap_ties(entry, &mut detail);
+                record(connection, change, stamp, "undo", Some(id), &Value::Object(detail))?;
+            }
             return Ok(None);
         }
         (Some(_) | None, None) => return Ok(Some("it was written before events could be undone")),
@@ -334,14 +339,33 @@ pub(super) fn back(
     if let Some(why) = breaks_chain(connection, id, &present, &after)? {
         return Ok(Some(why));
     }
-    untie(connection, entry, row)?;
+    untie(connection, entry, row, stamp)?;
+    swap_ties(entry, &mut detail);
+    if present.is_seen() && !after.is_seen() {
+        end_possible(connection, row)?;
+    }
     turn(connection, row, &present, &after, &mut detail, stamp)?;
     record(connection, change, stamp, "undo", Some(id), &Value::Object(detail))?;
     Ok(None)
 }
 
+/// Whether an event names relations that it added or removed.
+fn has_ties(entry: &Entry) -> bool {
+    ["tied", "untied"].iter().any(|key| entry.detail.contains_key(*key))
+}
+
+/// Notes in the event of an undo which relations it removed and added, so that undoing the undo brings them back.
+fn swap_ties(entry: &Entry, detail: &mut Map<String, Value>) {
+    for (key, other) in [("tied", "untied"), ("untied", "tied")] {
+        if let Some(ties) = entry.detail.get(other) {
+            detail.insert(key.to_owned(), ties.clone());
+        }
+    }
+}
+
 /// Undoes the relations, tags and reviews that came with an event.
-fn untie(connection: &Connection, entry: &Entry, row: RowId) -> Result<()> {
+fn untie(connection: &Connection, entry: &Entry, row: RowId, stamp: Stamp<'_>) -> Result<()> {
+    retie(connection, &entry.detail, stamp)?;
     let named = |key: &str| entry.detail.get(key).and_then(Value::as_str);
     let relation = match entry.action.as_str() {
         "link" => Some((row, named("other"))),

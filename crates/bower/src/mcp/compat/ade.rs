@@ -179,7 +179,7 @@ impl Memory {
         let status = match item.status {
             Status::Candidate => "candidate",
             Status::Active => "promoted",
-            Status::Superseded | Status::Archived => "archived",
+            Status::Superseded | Status::Archived | Status::Variant => "archived",
         };
         let scope = match item.scope {
             Scope::Agent => "agent",

@@ -2,7 +2,7 @@
 
 use super::{Got, Home, Server, token};
 use crate::command::until;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::io::Write;
 
 #[test]
@@ -58,6 +58,18 @@ fn what_one_process_keeps_the_others_find_at_once() {
     // It compares meanings, and there is no model here.
     server.post("/api/v1/consolidate", &json!({"dry_run": true, "llm": true})).is_problem(400);
     assert_eq!(server.get("/api/v1/reviews").json()["reviews"], json!([]));
+    let lamp = json!({"content": "The lamp over the quay is lit at dusk", "different_from": [id]});
+    let lamp = server.post("/api/v1/curate", &lamp).json()["id"].as_str().unwrap().to_owned();
+    let settle = format!("/api/v1/items/{lamp}/settle");
+    let settled = server.post(&settle, &json!({"confirms": id})).json();
+    assert_eq!((&settled["memory"]["status"], &settled["other"]["id"]), (&json!("variant"), &json!(id)));
+    let got = server.get(&format!("/api/v1/items/{id}")).json();
+    assert_eq!(got["wordings"][0]["id"], lamp.as_str(), "{got}");
+    assert_eq!(server.post(&settle, &json!({"confirms": id})).json()["event"], Value::Null, "said again");
+    server.post(&settle, &json!({})).is_problem(400);
+    server.post(&settle, &json!({"confirms": id, "replaces": id})).is_problem(400);
+    server.post(&settle, &json!({"replaces": "0123456789abcdef"})).is_problem(404);
+    server.post("/api/v1/undo", &json!({"event": settled["event"]}));
     let forgotten = server.post("/api/v1/forget", &json!({"ids": [id]})).json();
     assert_eq!(forgotten["forgotten"], json!([id]), "{forgotten}");
     assert_eq!(home.run(["get", &id]).status, 1);

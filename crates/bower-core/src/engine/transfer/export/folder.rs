@@ -146,6 +146,9 @@ pub(crate) fn folder(engine: &Engine, request: &ExportRequest, folder: &Path) ->
         ExportManifest { bower: FORMAT, store: engine.store.identity().to_owned(), files: BTreeMap::new() };
     let mut report = Exported::default();
     let rows = memories(engine, &request.select)?;
+    // A file has one text, which a person may edit: it is not said which of several wordings an edit means.
+    let wordings = engine.store.items(&engine.store.wordings_of(&rows)?)?.into_iter().flatten();
+    report.wordings = wordings.filter(|item| item.status == Status::Variant).count();
     for rows in rows.chunks(PAGE) {
         for item in engine.store.copies(rows)?.into_iter().flatten() {
             let bytes = page(&item).into_bytes();

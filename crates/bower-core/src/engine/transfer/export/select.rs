@@ -2,7 +2,7 @@
 
 use crate::engine::Engine;
 use crate::error::Result;
-use crate::item::{Kind, RowId};
+use crate::item::{Kind, RowId, Status};
 use crate::request::Selection;
 use crate::request::moving::ExportRequest;
 
@@ -18,9 +18,14 @@ pub(crate) fn rows(engine: &Engine, request: &ExportRequest) -> Result<Vec<RowId
     Ok(engine.store.page(&select, ALL, 0)?.0)
 }
 
-/// Returns the memories of a selection, ascending by row.
+/// Returns the memories of a selection, ascending by row, without their other wordings.
 pub(crate) fn memories(engine: &Engine, select: &Selection) -> Result<Vec<RowId>> {
-    let select = Selection { kinds: vec![Kind::Memory], ..select.clone() };
+    let mut select = Selection { kinds: vec![Kind::Memory], ..select.clone() };
+    let is_default = select.statuses.is_empty();
+    select.statuses.retain(|status| *status != Status::Variant);
+    if select.statuses.is_empty() && !is_default {
+        return Ok(Vec::new());
+    }
     let mut rows = engine.store.page(&select, ALL, 0)?.0;
     rows.sort_unstable();
     Ok(rows)

@@ -457,6 +457,9 @@ impl FolderImport<'_, '_> {
         let decided = Decided {
             standing: WriteAction::Replaces(row),
             also: Vec::new(),
+            possible: Vec::new(),
+            different: Vec::new(),
+            is_told: false,
             why: Map::from_iter([("rule".to_owned(), json!("edited"))]),
             is_observed: true,
             seen: ANYTHING,

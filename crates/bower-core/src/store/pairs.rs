@@ -1,0 +1,60 @@
+//! Pairs of memories: the caller's word about two of them, what a new one may mean, and the wordings of a memory.
+
+use super::clock::Stamp;
+use crate::error::Result;
+use crate::item::{Change, PairRuling, Relation, RowId};
+
+/// An earlier memory that a memory may replace or repeat.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PossibleRow {
+    /// The earlier memory.
+    pub row: RowId,
+    /// [`Relation::MayReplace`] or [`Relation::MayRepeat`].
+    pub relation: Relation,
+    /// The likelihood, 0..1.
+    pub likelihood: f32,
+}
+
+/// The result of settling a pair.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PairOutcome {
+    /// It was written; this event undoes it.
+    Settled(u64),
+    /// It was so already, and nothing was written.
+    Unchanged,
+    /// One of the two was removed, superseded or archived meanwhile, and nothing was written.
+    Void,
+}
+
+/// Wordings of memories, each with its memory, and rows that are no wordings any more.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WordingChanges {
+    /// Each wording with its memory.
+    pub came: Vec<(RowId, RowId)>,
+    /// Rows that are no wordings now, whether or not they were before.
+    pub went: Vec<RowId>,
+}
+
+/// Applies the caller's word about two memories, and reads what ties memories to each other.
+pub trait Pairs {
+    /// Applies the caller's word about a memory and an earlier one, in one transaction with its events. It ends what was
+    /// possible between the two, and their open review. A pinned memory is superseded too.
+    fn settle_pair(
+        &self,
+        newer: RowId,
+        older: RowId,
+        ruling: PairRuling,
+        stamp: Stamp<'_>,
+    ) -> Result<PairOutcome>;
+    /// Returns what each memory may mean, in the order of `rows`, the likeliest first: only where both sides are candidate
+    /// or active.
+    fn possible(&self, rows: &[RowId]) -> Result<Vec<Vec<PossibleRow>>>;
+    /// Returns each wording with its memory, whatever the memory's status.
+    fn wordings(&self) -> Result<Vec<(RowId, RowId)>>;
+    /// Returns how the wordings changed after a change; `None` if reading all of them is less work.
+    fn wordings_since(&self, after: Change) -> Result<Option<WordingChanges>>;
+    /// Returns the rows tied to some memories as wordings, oldest first. An undone confirmation leaves an archived one.
+    fn wordings_of(&self, rows: &[RowId]) -> Result<Vec<RowId>>;
+    /// Returns the memory that each row is a wording of, in the order of `rows`.
+    fn worded_by(&self, rows: &[RowId]) -> Result<Vec<Option<RowId>>>;
+}

@@ -1,0 +1,459 @@
+//! Settles pairs of memories by the caller's word, and reads wordings and what is possible.
+//! An event stores the relations that it added and removed, so that undo restores both.
+
+use rusqlite::{Connection, OptionalExtension, Result, params};
+use serde_json::{Map, Value, json};
+
+use super::SqliteStore;
+use super::columns::{first, parse_word, row_id};
+use super::events::{are_few_since, next_change, record};
+use super::memories::{id_of, observe_wording, promote, relate, supersede};
+use super::schema::KEEPS_WORDINGS;
+use super::states::{State, row_of, turn};
+use crate::item::{Change, PairRuling, Relation, RowId, Ruling, Status};
+use crate::store::{PairOutcome, Pairs, PossibleRow, Stamp, WordingChanges};
+
+/// Relations that a settled pair has no more.
+const OPEN: &[Relation] = &[Relation::MayReplace, Relation::MayRepeat];
+
+/// Relations that end where the two are different facts, or the same.
+const TIED: &[Relation] =
+    &[Relation::MayReplace, Relation::MayRepeat, Relation::RelatedTo, Relation::Contradicts];
+
+impl Pairs for SqliteStore {
+    fn settle_pair(
+        &self,
+        newer: RowId,
+        older: RowId,
+        ruling: PairRuling,
+        stamp: Stamp<'_>,
+    ) -> crate::Result<PairOutcome> {
+        self.write("settle the pair", |connection| {
+            if let Some(outcome) = settled(connection, newer, older, ruling)? {
+                return Ok(outcome);
+            }
+            let change = next_change(connection)?;
+            settle(connection, newer, older, ruling, change, stamp).map(PairOutcome::Settled)
+        })
+    }
+
+    fn possible(&self, rows: &[RowId]) -> crate::Result<Vec<Vec<PossibleRow>>> {
+        self.read("read what is possible", |connection| {
+            let mut find = connection.prepare_cached(
+                "SELECT r.other, r.relation, r.strength FROM relations r
+                 JOIN items n ON n.row = r.row JOIN items o ON o.row = r.other
+                 WHERE r.row = ?1 AND r.relation IN ('may_replace', 'may_repeat')
+                   AND n.status IN ('candidate', 'active') AND o.status IN ('candidate', 'active')
+                 ORDER BY r.strength DESC, r.other",
+            )?;
+            let mut read = |row: &RowId| {
+                find.query_map([row.0], |row| {
+                    Ok(PossibleRow {
+                        row: first(row)?,
+                        relation: parse_word(&row.get::<_, String>(1)?)?,
+                        likelihood: row.get(2)?,
+                    })
+                })?
+                .collect()
+            };
+            rows.iter().map(&mut read).collect()
+        })
+    }
+
+    fn wordings(&self) -> crate::Result<Vec<(RowId, RowId)>> {
+        if self.schema < KEEPS_WORDINGS {
+            return Ok(Vec::new());
+        }
+        self.read("read the wordings", |connection| {
+            connection
+                .prepare_cached(
+                    "SELECT i.row, r.other FROM items i JOIN relations r ON r.row = i.row AND r.relation = 'variant_of'
+                     WHERE i.status = 'variant'",
+                )?
+                .query_map([], |row| Ok((first(row)?, row_id(row.get(1)?)?)))?
+                .collect()
+        })
+    }
+
+    fn wordings_since(&self, after: Change) -> crate::Result<Option<WordingChanges>> {
+        if self.schema < KEEPS_WORDINGS {
+            return Ok(None);
+        }
+        self.read("read the wordings", |connection| {
+            if !are_few_since(connection, after)? {
+                return Ok(None);
+            }
+            // Every change of an item's status has an event with the item as its subject.
+            let mut changed = connection.prepare_cached(
+                "SELECT i.row, CASE WHEN i.status = 'variant' THEN (SELECT r.other FROM relations r
+                   WHERE r.row = i.row AND r.relation = 'variant_of') END
+                 FROM events e JOIN items i ON i.id = e.subject WHERE e.change > ?1
+                 UNION ALL SELECT row, NULL FROM removals WHERE change > ?1 AND row > 0",
+            )?;
+            let mut rows = changed.query([after.0])?;
+            let mut changes = WordingChanges::default();
+            while let Some(row) = rows.next()? {
+                match row.get::<_, Option<i64>>(1)? {
+                    Some(memory) => changes.came.push((first(row)?, row_id(memory)?)),
+                    None => changes.went.push(first(row)?),
+                }
+            }
+            Ok(Some(changes))
+        })
+    }
+
+    fn wordings_of(&self, rows: &[RowId]) -> crate::Result<Vec<RowId>> {
+        self.read("read the wordings of memories", |connection| {
+            let mut all = Vec::new();
+            for row in rows {
+                all.extend(wordings_of(connection, *row)?);
+            }
+            all.sort_unstable();
+            Ok(all)
+        })
+    }
+
+    fn worded_by(&self, rows: &[RowId]) -> crate::Result<Vec<Option<RowId>>> {
+        self.read("read the memories of wordings", |connection| {
+            rows.iter().map(|row| memory_of(connection, *row)).collect()
+        })
+    }
+}
+
+/// Returns the rows tied to a memory as wordings, oldest first.
+pub(super) fn wordings_of(connection: &Connection, row: RowId) -> Result<Vec<RowId>> {
+    connection
+        .prepare_cached(
+            "SELECT r.row FROM relations r JOIN items i ON i.row = r.row
+             WHERE r.other = ?1 AND r.relation = 'variant_of' AND i.status IN ('variant', 'archived') ORDER BY r.row",
+        )?
+        .query_map([row.0], first)?
+        .collect()
+}
+
+/// Returns the memory that a row is a wording of.
+pub(super) fn memory_of(connection: &Connection, wording: RowId) -> Result<Option<RowId>> {
+    connection
+        .prepare_cached(
+            "SELECT r.other FROM relations r JOIN items i ON i.row = r.row
+             WHERE r.row = ?1 AND r.relation = 'variant_of' AND i.status = 'variant'",
+        )?
+        .query_row([wording.0], first)
+        .optional()
+}
+
+/// Whether a row has a relation to another.
+fn has(connection: &Connection, row: RowId, relation: Relation, other: RowId) -> Result<bool> {
+    connection
+        .prepare_cached("SELECT 1 FROM relations WHERE row = ?1 AND relation = ?2 AND other = ?3")?
+        .exists(params![row.0, relation.word(), other.0])
+}
+
+/// Returns the result where nothing has to be written: it is so already, or one side is hidden.
+pub(super) fn settled(
+    connection: &Connection,
+    newer: RowId,
+    older: RowId,
+    ruling: PairRuling,
+) -> Result<Option<PairOutcome>> {
+    let (Some(one), Some(two)) = (State::of(connection, newer)?, State::of(connection, older)?) else {
+        return Ok(Some(PairOutcome::Void));
+    };
+    let worded = memory_of(connection, newer)?;
+    let is_so = match ruling {
+        PairRuling::Replaces => {
+            two.status == Status::Superseded.word()
+                && (one.supersedes_id == Some(id_of(connection, older)?)
+                    || has(connection, newer, Relation::Supersedes, older)?)
+        }
+        PairRuling::Confirms => worded == Some(older),
+        PairRuling::DifferentFrom => {
+            worded != Some(older) && has(connection, newer, Relation::DiffersFrom, older)?
+        }
+    };
+    if is_so {
+        return Ok(Some(PairOutcome::Unchanged));
+    }
+    // A wording may be parted from its memory, or take its place; elsewhere both sides are seen.
+    let is_open = (one.is_seen() || worded.is_some()) && two.is_seen() && newer != older;
+    Ok((!is_open).then_some(PairOutcome::Void))
+}
+
+/// Relations that an event adds and removes.
+#[derive(Default)]
+struct Ties {
+    tied: Vec<Value>,
+    untied: Vec<Value>,
+}
+
+impl Ties {
+    fn tie(
+        &mut self,
+        connection: &Connection,
+        row: RowId,
+        relation: Relation,
+        other: RowId,
+        stamp: Stamp<'_>,
+    ) -> Result<()> {
+        relate(connection, row, relation, other, 1.0, stamp)?;
+        self.tied.push(tie(connection, row, relation.word(), other, 1.0)?);
+        Ok(())
+    }
+
+    /// Removes the relations of some kinds from one row to another.
+    fn untie(
+        &mut self,
+        connection: &Connection,
+        row: RowId,
+        relations: &[Relation],
+        other: RowId,
+    ) -> Result<()> {
+        for relation in relations {
+            let strength: Option<f64> = connection
+                .prepare_cached(
+                    "DELETE FROM relations WHERE row = ?1 AND relation = ?2 AND other = ?3 RETURNING strength",
+                )?
+                .query_row(params![row.0, relation.word(), other.0], |row| row.get(0))
+                .optional()?;
+            if let Some(strength) = strength {
+                self.untied.push(tie(connection, row, relation.word(), other, strength)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the relations to the detail of the event.
+    fn note(self, detail: &mut Map<String, Value>) {
+        for (key, ties) in [("tied", self.tied), ("untied", self.untied)] {
+            if !ties.is_empty() {
+                detail.insert(key.to_owned(), Value::Array(ties));
+            }
+        }
+    }
+}
+
+/// Returns a relation as an event stores it.
+pub(super) fn tie(
+    connection: &Connection,
+    row: RowId,
+    relation: &str,
+    other: RowId,
+    strength: f64,
+) -> Result<Value> {
+    let (row, other) = (id_of(connection, row)?, id_of(connection, other)?);
+    Ok(json!({ "row": row, "relation": relation, "other": other, "strength": strength }))
+}
+
+/// Removes the relations that an event added, and restores those that it removed, where both items are still there.
+pub(super) fn retie(connection: &Connection, detail: &Map<String, Value>, stamp: Stamp<'_>) -> Result<()> {
+    for (key, is_added) in [("tied", true), ("untied", false)] {
+        for tie in detail.get(key).and_then(Value::as_array).into_iter().flatten() {
+            let word = |name: &str| tie.get(name).and_then(Value::as_str).unwrap_or_default();
+            let rows = (row_of(connection, word("row"))?, row_of(connection, word("other"))?);
+            let ((Some(row), Some(other)), Ok(relation)) = (rows, word("relation").parse::<Relation>())
+            else {
+                continue;
+            };
+            if is_added {
+                connection
+                    .prepare_cached("DELETE FROM relations WHERE row = ?1 AND relation = ?2 AND other = ?3")?
+                    .execute(params![row.0, relation.word(), other.0])?;
+            } else {
+                let strength = tie.get("strength").and_then(Value::as_f64).unwrap_or(1.0);
+                relate(connection, row, relation, other, strength as f32, stamp)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Removes what a memory may mean, and what may mean it: it left answers, or it was settled.
+pub(super) fn end_possible(connection: &Connection, row: RowId) -> Result<()> {
+    connection
+        .prepare_cached(
+            "DELETE FROM relations WHERE (row = ?1 OR other = ?1) AND relation IN ('may_replace', 'may_repeat')",
+        )?
+        .execute([row.0])?;
+    Ok(())
+}
+
+/// Applies the caller's word, which [`settled`] found to change something. Returns the event.
+pub(super) fn settle(
+    connection: &Connection,
+    newer: RowId,
+    older: RowId,
+    ruling: PairRuling,
+    change: Change,
+    stamp: Stamp<'_>,
+) -> Result<u64> {
+    let mut ties = Ties::default();
+    let ended = if ruling == PairRuling::Replaces { OPEN } else { TIED };
+    for (row, other) in [(newer, older), (older, newer)] {
+        ties.untie(connection, row, ended, other)?;
+    }
+    let mut detail = Map::from_iter([
+        ("rule".to_owned(), json!("told")),
+        ("ruling".to_owned(), json!(ruling.word())),
+        ("other".to_owned(), json!(id_of(connection, older)?)),
+    ]);
+    let event = match ruling {
+        PairRuling::Replaces => replace(connection, newer, older, ties, detail, change, stamp)?,
+        PairRuling::Confirms => reword(connection, newer, older, ties, detail, change, stamp)?,
+        PairRuling::DifferentFrom => {
+            ties.tie(connection, newer, Relation::DiffersFrom, older, stamp)?;
+            part(connection, newer, &mut ties, &mut detail, stamp)?;
+            ties.note(&mut detail);
+            record_settled(connection, newer, detail, change, stamp)?
+        }
+    };
+    close_reviews(connection, newer, older, ruling, change, stamp)?;
+    Ok(event)
+}
+
+fn record_settled(
+    connection: &Connection,
+    row: RowId,
+    detail: Map<String, Value>,
+    change: Change,
+    stamp: Stamp<'_>,
+) -> Result<u64> {
+    record(connection, change, stamp, "settle", Some(&id_of(connection, row)?), &Value::Object(detail))
+}
+
+/// Makes a wording a memory of its own; a row that is none stays as it is.
+fn part(
+    connection: &Connection,
+    row: RowId,
+    ties: &mut Ties,
+    detail: &mut Map<String, Value>,
+    stamp: Stamp<'_>,
+) -> Result<()> {
+    let (Some(memory), Some(before)) = (memory_of(connection, row)?, State::of(connection, row)?) else {
+        return Ok(());
+    };
+    ties.untie(connection, row, &[Relation::VariantOf], memory)?;
+    let status = if before.reviewed { Status::Active } else { Status::Candidate };
+    let after = before.clone().with_status(status, stamp.now.as_microsecond());
+    turn(connection, row, &before, &after, detail, stamp)
+}
+
+/// Supersedes the older memory by the newer one.
+fn replace(
+    connection: &Connection,
+    newer: RowId,
+    older: RowId,
+    mut ties: Ties,
+    mut detail: Map<String, Value>,
+    change: Change,
+    stamp: Stamp<'_>,
+) -> Result<u64> {
+    if State::of(connection, older)?.is_some_and(|older| older.tier == 1) {
+        detail.insert("pinned".to_owned(), json!(true));
+    }
+    let why = Map::from_iter([("rule".to_owned(), json!("told"))]);
+    part(connection, newer, &mut ties, &mut detail, stamp)?;
+    ties.note(&mut detail);
+    // The first event: undo goes backwards, and the pair is parted again last.
+    let event = record_settled(connection, newer, detail, change, stamp)?;
+    supersede(connection, older, Some(newer), &why, change, stamp)?;
+    promote(connection, newer, change, stamp)?;
+    Ok(event)
+}
+
+/// Makes the newer memory a wording of the older one, which takes over its place in a chain and its own wordings.
+fn reword(
+    connection: &Connection,
+    newer: RowId,
+    older: RowId,
+    mut ties: Ties,
+    mut detail: Map<String, Value>,
+    change: Change,
+    stamp: Stamp<'_>,
+) -> Result<u64> {
+    let (Some(before), Some(kept)) = (State::of(connection, newer)?, State::of(connection, older)?) else {
+        return Err(rusqlite::Error::QueryReturnedNoRows);
+    };
+    if let Some(memory) = memory_of(connection, newer)? {
+        ties.untie(connection, newer, &[Relation::VariantOf], memory)?;
+    }
+    for wording in wordings_of(connection, newer)? {
+        // The event has the wording as its subject: whoever caches wordings reads the events.
+        let mut moved = Ties::default();
+        moved.untie(connection, wording, &[Relation::VariantOf], newer)?;
+        moved.tie(connection, wording, Relation::VariantOf, older, stamp)?;
+        let mut detail = Map::from_iter([("rule".to_owned(), json!("told"))]);
+        moved.note(&mut detail);
+        record_settled(connection, wording, detail, change, stamp)?;
+    }
+    ties.tie(connection, newer, Relation::VariantOf, older, stamp)?;
+    let replaced = before.supersedes_id.clone();
+    let inherits = replaced.is_some() && kept.supersedes_id.is_none();
+    if let Some(replaced) = replaced.as_deref().filter(|_| !inherits)
+        && let Some(replaced) = row_of(connection, replaced)?
+    {
+        ties.tie(connection, older, Relation::Supersedes, replaced, stamp)?;
+    }
+    let after = State { supersedes_id: None, ..before.clone() }
+        .with_status(Status::Variant, stamp.now.as_microsecond());
+    turn(connection, newer, &before, &after, &mut detail, stamp)?;
+    ties.note(&mut detail);
+    let event = record_settled(connection, newer, detail, change, stamp)?;
+    // A wording is no side of a review: its memory takes its place against a third one.
+    for (side, other) in [("row", "other"), ("other", "row")] {
+        connection
+            .prepare_cached(&format!(
+                "UPDATE reviews SET {side} = ?2 WHERE {side} = ?1 AND {other} <> ?2 AND outcome IS NULL"
+            ))?
+            .execute([newer.0, older.0])?;
+    }
+    // Whatever else was possible between the wording and other memories has no subject any more.
+    end_possible(connection, newer)?;
+    let chain = replaced.filter(|_| inherits);
+    observe_wording(connection, newer, older, chain, change, stamp)?;
+    Ok(event)
+}
+
+/// Closes the open reviews of the two.
+fn close_reviews(
+    connection: &Connection,
+    newer: RowId,
+    older: RowId,
+    ruling: PairRuling,
+    change: Change,
+    stamp: Stamp<'_>,
+) -> Result<()> {
+    let open: Vec<(u64, bool)> = connection
+        .prepare_cached(
+            "SELECT review, row = ?1 FROM reviews WHERE outcome IS NULL AND (row, other) IN (VALUES (?1, ?2), (?2, ?1))",
+        )?
+        .query_map([newer.0, older.0], |row| Ok((row.get::<_, i64>(0)?.unsigned_abs(), row.get(1)?)))?
+        .collect::<Result<_>>()?;
+    for (review, is_newer) in open {
+        let outcome = match (ruling, is_newer) {
+            (PairRuling::Replaces, true) => Ruling::Accept,
+            (PairRuling::Replaces, false) => Ruling::Reject,
+            (PairRuling::Confirms | PairRuling::DifferentFrom, _) => Ruling::Both,
+        };
+        close_review(connection, review, [newer, older], outcome, change, stamp)?;
+    }
+    Ok(())
+}
+
+/// Closes a review, with an event of each side.
+pub(super) fn close_review(
+    connection: &Connection,
+    review: u64,
+    sides: [RowId; 2],
+    ruling: Ruling,
+    change: Change,
+    stamp: Stamp<'_>,
+) -> Result<()> {
+    connection
+        .prepare_cached("UPDATE reviews SET outcome = ?2, close_time = ?3 WHERE review = ?1")?
+        .execute(params![review.cast_signed(), ruling.word(), stamp.now.as_microsecond()])?;
+    for row in sides {
+        let detail = json!({ "review": review, "ruling": ruling.word() });
+        record(connection, change, stamp, "review", Some(&id_of(connection, row)?), &detail)?;
+    }
+    Ok(())
+}
