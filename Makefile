@@ -54,6 +54,7 @@ test: tools-build test-tools lint model ## Everything that decides whether a cha
 	$(MAKE) test-hermes
 	$(MAKE) test-http
 	$(MAKE) test-workflows
+	$(MAKE) test-fits
 
 # Installs the clients below target/clients, once; after that it takes half a minute.
 .PHONY: test-clients
@@ -138,6 +139,11 @@ lint: tools-build ## Formatting, clippy and the libraries' documentation, warnin
 .PHONY: check
 check: ## The quick check before a commit: format, clippy, unit tests of the rooms that changed
 	@scripts/check.sh
+
+# Installs numpy below target/fits, once.
+.PHONY: test-fits
+test-fits: ## Check that the committed weights are what their scripts make from the committed data
+	@scripts/fits.sh
 
 # Runs the workflow's linter, which npm installs below target/ once.
 .PHONY: test-workflows

@@ -15,6 +15,7 @@ mod options;
 mod pairs;
 mod passages;
 mod pipeline;
+mod possible;
 mod scale;
 mod serve;
 mod table;
@@ -38,6 +39,7 @@ const USAGE: &str = "bower-bench PART [options]
   fill      gives the passages of scale to the model, once
   scale     stores of 10,000 passages and more: questions, writes, memory and disk of each, with a picture
   pairs     what becomes of labelled pairs of sentences: the same, a denial, or two facts
+  possible  what near statements are to each other, by their cosine, in the groups of data/memory
   turns     what is picked from labelled turns of sessions: --show so many of what is wrong and what is missed
   turns-rows each sentence of those turns with what is seen of it, for tools/fit_turns.py (into --out)
   keep      --count memories: keeping one more, sweeping, pruning, consolidating, taking back, asking the past
@@ -98,6 +100,7 @@ fn main() -> ExitCode {
         "life-text" => Ok(life::print_stream(&options)),
         "serve" => serve::run(&options),
         "pairs" => pairs::run(&options),
+        "possible" => possible::run(&options),
         "turns" => turns::run(&options),
         "turns-rows" => turns::write_rows(&options),
         "fill" => corpus::fill(&options),

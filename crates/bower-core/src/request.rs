@@ -314,6 +314,9 @@ pub struct Hit {
     /// Ids of items with the same content, which this hit represents.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub duplicates: Vec<String>,
+    /// A later hit that may replace it: nothing says so for sure, and the reader judges.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub perhaps_replaced_by: Option<LaterMemory>,
     /// Its ranks before and after reranking, and the reranker's score.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reranked: Option<Reranked>,
@@ -331,6 +334,18 @@ pub struct Hit {
     /// Contributions to its score, if that is a probability: log odds whose sum is `ln(score / (1 - score))`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub odds: Vec<Factor>,
+}
+
+/// A later memory that may replace an earlier one.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct LaterMemory {
+    /// Its id.
+    pub id: String,
+    /// When it was told.
+    pub told: Timestamp,
+    /// The likelihood that it replaces the earlier one, 0..1; absent if a rule of the texts says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub likelihood: Option<f32>,
 }
 
 /// One channel's result for one item.

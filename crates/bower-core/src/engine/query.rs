@@ -18,15 +18,17 @@ pub(crate) mod retrieve;
 mod score;
 mod scorers;
 mod select;
+mod time_order;
 pub(crate) mod when;
 pub(crate) mod wordings;
 
 use jiff::Timestamp;
 use std::time::Instant;
 
-use crate::engine::query::load::{below_newer, below_successors, load};
+use crate::engine::query::load::{below_successors, load};
 use crate::engine::query::plan::{Depth, MAX_LIMIT, RankRequest};
 use crate::engine::query::record::{SessionTexts, note_found, note_shown};
+use crate::engine::query::time_order::by_time;
 use crate::engine::timing::milliseconds;
 use crate::engine::{Engine, missing};
 use crate::error::{Error, Result};
@@ -78,7 +80,7 @@ pub(crate) fn search(
         !given && admitted && !load::leaves_out(item, &mut left_out)
     })?;
     below_successors(&mut hits);
-    below_newer(&mut hits, &request.text, &ranking, now);
+    by_time(engine, &mut hits, &request.text, &ranking, now)?;
     let terms = evidence::Terms::of(engine, request);
     let held_back = evidence::hold_back(request, &terms, &ranking, &mut hits)?.map(|held| held + unreviewed);
     let evidence = evidence::pack(engine, visibility, request, &terms, &hits)?;

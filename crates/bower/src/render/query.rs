@@ -95,7 +95,7 @@ fn one(rank: usize, hit: &Hit, question: &[QueryTerm], look: &Look) -> String {
             &Look { width: look.width.min(INDENT + 110), ..look.clone() },
         ));
     }
-    out.push_str(&labels(item, look));
+    out.push_str(&labels(hit, look));
     let others = hit.duplicates.len();
     if others > 0 {
         let ids: Vec<_> = hit.duplicates.iter().map(|id| id.get(..8).unwrap_or(id)).collect();
@@ -121,7 +121,8 @@ fn title(item: &Item) -> String {
 }
 
 /// Formats tags, type, pin and short id.
-fn labels(item: &Item, look: &Look) -> String {
+fn labels(hit: &Hit, look: &Look) -> String {
+    let item = &hit.memory;
     let mut plain = Vec::new();
     if let Some(memory_type) = item.memory_type {
         plain.push(memory_type.to_string());
@@ -135,6 +136,8 @@ fn labels(item: &Item, look: &Look) -> String {
         (Status::Superseded | Status::Archived | Status::Variant, _) => plain.push(item.status.to_string()),
         (Status::Candidate | Status::Active, _) => {}
     }
+    let perhaps = hit.perhaps_replaced_by.as_ref();
+    plain.extend(perhaps.map(|by| format!("earlier, perhaps replaced by {}", by.id.get(..8).unwrap_or(&by.id))));
     plain.extend(item.provenance.mark(item.kind, item.status));
     let plain = plain.join(" · ");
     let id = item.id.get(..8).unwrap_or(&item.id);

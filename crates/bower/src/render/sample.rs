@@ -5,7 +5,7 @@ use bower_core::item::Band;
 use bower_core::item::{Author, Channel, Kind, MemoryType, Provenance, RowId, Scope, Status, Tier};
 use bower_core::request::Factor;
 use bower_core::request::Reranked;
-use bower_core::request::{Answer, ChannelEffort, Degraded, Effort, Hit, Item, Review, Signal};
+use bower_core::request::{Answer, ChannelEffort, Degraded, Effort, Hit, LaterMemory, Item, Review, Signal};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::json;
@@ -150,6 +150,7 @@ pub fn answer() -> Answer {
                 band: Some(Band::High),
                 citation: None,
                 duplicates: vec!["00ff00ff00ff00ff".into()],
+                perhaps_replaced_by: None,
                 reranked: None,
                 bm25: Some(11.274),
                 semantic: Some(0.7312),
@@ -167,6 +168,11 @@ pub fn answer() -> Answer {
                 band: Some(Band::Medium),
                 citation: Some("Canonical:L12".into()),
                 duplicates: Vec::new(),
+                perhaps_replaced_by: Some(LaterMemory {
+                    id: "b2c4d6e8f0a1b3c5".into(),
+                    told: memory().create_time,
+                    likelihood: Some(0.8),
+                }),
                 reranked: Some(Reranked { row: RowId(2), score: 3.5, from: 4, to: 2 }),
                 bm25: Some(8.02),
                 semantic: None,
@@ -179,6 +185,7 @@ pub fn answer() -> Answer {
                 band: None,
                 citation: None,
                 duplicates: Vec::new(),
+                perhaps_replaced_by: None,
                 reranked: None,
                 score: 0.0,
                 bm25: None,

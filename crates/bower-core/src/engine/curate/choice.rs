@@ -45,7 +45,6 @@ impl Choice {
         if decision.fate == CurateOutcome::Confirm {
             possible.clear();
         }
-        possible.sort_by(|(one, _, a), (two, _, b)| b.total_cmp(a).then(one.row.cmp(&two.row)));
         possible.truncate(MOST_POSSIBLE);
         Self {
             fate: decision.fate,

@@ -1,5 +1,6 @@
 //! Packs hits into evidence within a budget of tokens, and holds back weak hits of a prefetch.
 
+use jiff::Timestamp;
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -80,7 +81,7 @@ pub(crate) fn pack(
     let neighbours = neighbours(engine, visibility, request, hits)?;
     let sources: Vec<Source> = hits
         .iter()
-        .map(|hit| Source::new(&hit.memory, hit.score, neighbours.places.get(&hit.memory.row), false))
+        .map(|hit| Source::of_hit(hit, neighbours.places.get(&hit.memory.row)))
         .chain(
             neighbours
                 .items
@@ -288,6 +289,17 @@ impl<'a> Source<'a> {
         };
         let mark = item.provenance.mark(item.kind, item.status);
         Self { item, score, position: position.copied(), is_beside, name, mark }
+    }
+
+    /// Creates it from a hit. Where a later memory may replace it, the citation says so, and when both were told.
+    fn of_hit(hit: &'a Hit, position: Option<&u32>) -> Self {
+        let source = Self::new(&hit.memory, hit.score, position, false);
+        let Some(later) = &hit.perhaps_replaced_by else { return source };
+        let day = |time: Timestamp| time.strftime("%Y-%m-%d").to_string();
+        let (told, since) = (day(hit.memory.create_time), day(later.told));
+        let note = format!("told {told}, perhaps replaced on {since} by {}", later.id);
+        let mark = Some(source.mark.map_or(note.clone(), |mark| format!("{mark}; {note}")));
+        Self { mark, ..source }
     }
 
     fn candidate(&self) -> RankedText<'_> {

@@ -1,14 +1,10 @@
-//! Loads the selected rows as hits, and puts replaced memories below the memories that replaced them.
-
-use jiff::Timestamp;
+//! Loads the selected rows as hits, and puts superseded memories behind those that superseded them.
 
 use crate::engine::query::rank::Ranking;
 use crate::engine::query::select::SelectedHit;
 use crate::engine::{Engine, missing};
 use crate::error::Result;
-use crate::item::{Channel, Kind};
-use crate::memory::frame::{Frame, Question, seems_to_replace};
-use crate::memory::slot::{Slot, slot};
+use crate::item::Channel;
 use crate::request::{Degraded, Hit, Item, Signal};
 
 /// Loads the best hits whose items are `wanted`, with their signals and factors.
@@ -32,6 +28,7 @@ pub(crate) fn load(
             let same = if hit.same.is_empty() { Vec::new() } else { engine.store.items(&hit.same)? };
             hits.push(Hit {
                 memory,
+                perhaps_replaced_by: None,
                 score: hit.score,
                 band: hit.band,
                 citation: ranking.citations.get(&hit.row).cloned(),
@@ -69,72 +66,5 @@ pub(crate) fn below_successors(hits: &mut Vec<Hit>) {
     }) {
         let hit = hits.remove(old);
         hits.insert(new, hit);
-    }
-}
-
-/// Puts a memory below a newer one of its namespace that seems to replace it, though no rule was sure: it has another value
-/// of the same thing.
-///
-/// A memory that a wrong clock dated later than now counts as written now. Of two with the same time, the later row is the
-/// newer one.
-pub(crate) fn below_newer(hits: &mut Vec<Hit>, question: &str, ranking: &Ranking, now: Timestamp) {
-    let is_memory = |hit: &Hit| hit.memory.kind == Kind::Memory;
-    if hits.iter().filter(|hit| is_memory(hit)).count() < 2 {
-        return;
-    }
-    let question = Question::of(question);
-    let read = |hit: &Hit| {
-        let (row, text) = (hit.memory.row, &hit.memory.content);
-        let frame = || ranking.frames.get(&row).cloned().unwrap_or_else(|| Frame::of(text));
-        is_memory(hit).then(|| (frame(), slot(text)))
-    };
-    let said: Vec<Option<(Frame, Option<Slot>)>> = hits.iter().map(read).collect();
-    let yields = |old: usize, new: usize| {
-        let (one, two) = (&hits[old].memory, &hits[new].memory);
-        let told = |item: &Item| (item.create_time.min(now), item.row);
-        let is_later = told(one) < told(two)
-            && (&one.collection, one.scope, &one.owner) == (&two.collection, two.scope, &two.owner);
-        let texts = said[old].as_ref().zip(said[new].as_ref()).filter(|_| is_later);
-        texts.is_some_and(|((earlier, earlier_slot), (later, later_slot))| {
-            let likeness = ranking.likeness.of(one.row, two.row);
-            seems_to_replace((earlier, earlier_slot.as_ref()), (later, later_slot.as_ref()), likeness)
-                || question.is_answered_anew(earlier, later)
-        })
-    };
-    let order = yielding(hits.len(), yields);
-    let mut kept: Vec<Option<Hit>> = std::mem::take(hits).into_iter().map(Some).collect();
-    hits.extend(order.into_iter().filter_map(|at| kept[at].take()));
-}
-
-/// Returns an order of `count` positions: each that yields to later ones follows directly behind the last of those.
-fn yielding(count: usize, yields: impl Fn(usize, usize) -> bool) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..count).collect();
-    let mut place = 0;
-    // Each step settles a position or moves one down; the limit ends cycles.
-    for _ in 0..count * 2 {
-        let Some(&old) = order.get(place) else { break };
-        match (place + 1..count).rev().find(|&new| yields(old, order[new])) {
-            Some(new) => order[place..=new].rotate_left(1),
-            None => place += 1,
-        }
-    }
-    order
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn who_yields_stands_right_behind_the_last_it_yields_to() {
-        let newer = |pairs: &'static [(usize, usize)]| move |old, new| pairs.contains(&(old, new));
-        assert_eq!(yielding(4, newer(&[(0, 2)])), [1, 2, 0, 3]);
-        assert_eq!(yielding(4, newer(&[(0, 1), (0, 3), (1, 3)])), [2, 3, 1, 0]);
-        assert_eq!(yielding(3, newer(&[])), [0, 1, 2]);
-        assert_eq!(yielding(0, newer(&[])), [0; 0]);
-        // No position is lost where both yield.
-        let mut round = yielding(2, newer(&[(0, 1), (1, 0)]));
-        round.sort_unstable();
-        assert_eq!(round, [0, 1]);
     }
 }
