@@ -109,6 +109,9 @@ fn build(
     let decided = Decided {
         standing: WriteAction::Alone,
         also: Vec::new(),
+        possible: Vec::new(),
+        different: Vec::new(),
+        is_told: false,
         why: Map::new(),
         is_observed: true,
         seen: Change(i64::MAX.unsigned_abs()),

@@ -79,7 +79,8 @@ mod tests {
 
     #[test]
     fn log_odds_are_the_sum_of_the_weights_of_what_is_there() {
-        let model = WordModel::read("# a comment\n(base)\t-1.00\nused\t0.50\nused to\t1.25\n^ who\t2.00\n").unwrap();
+        let model =
+            WordModel::read("# a comment\n(base)\t-1.00\nused\t0.50\nused to\t1.25\n^ who\t2.00\n").unwrap();
         // -1 + .5 + 1.25; a word that stands twice counts once.
         assert!((model.log_odds("Used to be used?") - 0.75).abs() < 1e-6);
         assert!((model.log_odds("who used it") - 1.5).abs() < 1e-6);

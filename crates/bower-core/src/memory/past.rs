@@ -27,7 +27,9 @@ mod tests {
         ] {
             assert!(is_about_the_past(question), "{question}");
         }
-        for question in ["Which database do we use?", "Who runs the allotment?", "Where is the archive?", "", "database"] {
+        for question in
+            ["Which database do we use?", "Who runs the allotment?", "Where is the archive?", "", "database"]
+        {
             assert!(!is_about_the_past(question), "{question}");
         }
     }

@@ -137,7 +137,9 @@ fn labels(hit: &Hit, look: &Look) -> String {
         (Status::Candidate | Status::Active, _) => {}
     }
     let perhaps = hit.perhaps_replaced_by.as_ref();
-    plain.extend(perhaps.map(|by| format!("earlier, perhaps replaced by {}", by.id.get(..8).unwrap_or(&by.id))));
+    plain.extend(
+        perhaps.map(|by| format!("earlier, perhaps replaced by {}", by.id.get(..8).unwrap_or(&by.id))),
+    );
     plain.extend(item.provenance.mark(item.kind, item.status));
     let plain = plain.join(" · ");
     let id = item.id.get(..8).unwrap_or(&item.id);

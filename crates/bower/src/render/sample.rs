@@ -5,7 +5,7 @@ use bower_core::item::Band;
 use bower_core::item::{Author, Channel, Kind, MemoryType, Provenance, RowId, Scope, Status, Tier};
 use bower_core::request::Factor;
 use bower_core::request::Reranked;
-use bower_core::request::{Answer, ChannelEffort, Degraded, Effort, Hit, LaterMemory, Item, Review, Signal};
+use bower_core::request::{Answer, ChannelEffort, Degraded, Effort, Hit, Item, LaterMemory, Review, Signal};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::json;

@@ -48,7 +48,8 @@ fn arrange(hits: &mut Vec<Hit>, later: &[Vec<Later>], is_past: bool, now: Timest
     for (at, all) in later.iter().enumerate() {
         let Some(newest) = all.iter().max_by_key(|one| told(&hits[one.at].memory, now)) else { continue };
         let memory = &hits[newest.at].memory;
-        let named = LaterMemory { id: memory.id.clone(), told: memory.create_time, likelihood: newest.likelihood };
+        let named =
+            LaterMemory { id: memory.id.clone(), told: memory.create_time, likelihood: newest.likelihood };
         hits[at].perhaps_replaced_by = Some(named);
     }
     let replaces = |old: usize, new: usize| later[old].iter().any(|one| one.at == new);
