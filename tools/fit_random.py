@@ -27,6 +27,10 @@ DATA = ROOT / 'crates/bower-bench/data'
 TABLE = ROOT / 'crates/bower-core/src/memory/gate/random.tsv'
 RIDGE = {'made': 1., 'chosen': 1., 'state': .7}
 LEAST_ENDING = 4
+# A bar is the score that this share of the left-out values of other kinds stays below.
+BARS = (.80, .90, .97, .99)
+SAMPLES = ('hunter2', 'Sommer2024!', 'correct-horse-battery', 'swordfish', '3f2a91c07be45d6688a1f0c2d9e4b5a6', '7Gk2pQ9xVb4LmT8wZc1R', 'getUserToken2',
+           'Straße', 'пароль7', '2026-03-01', 'Xk9#mQ2v!', 'a', '1Password', "O'Neill's", 'AES256', '+49-170-5551234')
 COMMON = 220
 A = 'abcdefghijklmnopqrstuvwxyz'
 
@@ -114,6 +118,7 @@ NAMES = ['base', 'length', 'longer', 'surprise', 'top', 'digits', 'runs', 'short
 
 
 def features(value, pairs):
+    value = value[:128]
     n = len(value)
     kinds = [kind(c) for c in value]
     digits, capitals, small, other = (kinds.count(k) for k in 'duls')
@@ -370,19 +375,25 @@ def table():
     choices = lambda rows: [word for word, is_state in rows if not is_state]
     rows = values(1, fitting, choices(in_states), 4000)
     held = values(2, out, choices(out_states), 1500)
-    lines = []
-    for name, is_one, skip in (('made', ('made',), ()), ('chosen', ('made', 'chosen'), ())):
-        pick = lambda rows: [(v, float(of in is_one)) for v, of in rows if of not in skip]
+    lines, bars, weights = [], [], []
+    for name, is_one in (('made', ('made',)), ('chosen', ('made', 'chosen'))):
+        pick = lambda rows: [(v, float(of in is_one)) for v, of in rows]
         x = np.array([features(v, pairs) for v, _ in pick(rows)])
         w = fit(x, np.array([y for _, y in pick(rows)]), RIDGE[name])
         held_x = np.array([features(v, pairs) for v, _ in pick(held)])
         score = held_x @ w
         held_y = np.array([y for _, y in pick(held)])
         report(name, score, held_y)
+        bars += [f'bar\t{name}_{100 * share:.0f}\t{np.quantile(score[held_y == 0], share):.2f}' for share in BARS]
+        weights.append([round(float(value), 2) for value in w])
         if '--errors' in sys.argv:
             at = sorted(zip(score, held_y, [v for v, _ in pick(held)]))
             print([v for s, y, v in at if y][:60], [v for s, y, v in at if not y][-60:], file=sys.stderr)
         lines += [f'{name}\t{feature}\t{value:.2f}' for feature, value in zip(NAMES, w)]
+    lines += bars
+    for value in SAMPLES:
+        scores = [sum(a * b for a, b in zip(features(value, pairs), w)) for w in weights]
+        lines.append(f'sample\t{value}\t{scores[0]:.2f} {scores[1]:.2f}')
     names, w = fit_states(in_states)
     report('state', np.array([judge_state(word, names, w) for word, _ in out_states]), np.array([y for _, y in out_states]))
     names, w = fit_states(said)

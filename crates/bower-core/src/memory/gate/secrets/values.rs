@@ -1,0 +1,321 @@
+//! Judges the values beside words that name a secret: passwords, keys, PINs, codes of doors, pairs of user and password.
+//! The nearer and plainer a value is named, the less it must look like one; `random.tsv` has the bars.
+
+use std::ops::Range;
+
+use super::super::random::{Bar, is_chosen, is_common, is_made, is_state};
+use super::labels::{LabelClass, LabelHit, is_joining, is_label};
+use super::placeholder::is_placeholder;
+use super::words::{After, Word, after, before, read};
+use super::{Found, SecretKind};
+
+/// A text with the words of the tables that stand in it.
+pub(super) struct Labelled<'a> {
+    pub(super) text: &'a str,
+    pub(super) hits: &'a [LabelHit],
+}
+
+/// How a value stands to its label.
+struct Standing {
+    /// A sign that assigns stands before it, or a word that tells.
+    is_told: bool,
+    /// Such a sign stands right behind the label.
+    is_assigned: bool,
+    /// It is the first word behind the label.
+    is_beside: bool,
+    /// The sentence asks for it, or the label is part of a longer name.
+    is_doubtful: bool,
+}
+
+impl Labelled<'_> {
+    /// The class of the word of the tables at a place, if it is one of `classes`.
+    fn is_at(&self, at: usize, classes: &[LabelClass]) -> bool {
+        let from = self.hits.partition_point(|hit| hit.at.start < at);
+        self.hits[from..].iter().take_while(|hit| hit.at.start == at).any(|hit| classes.contains(&hit.class))
+    }
+
+    /// Whether a word of a class stands within a few words of a place, on its line.
+    pub(super) fn is_near(&self, at: &Range<usize>, class: LabelClass) -> bool {
+        const NEAR: usize = 48;
+        let from = self.hits.partition_point(|hit| hit.at.end + NEAR < at.start);
+        let near = self.hits[from..].iter().take_while(|hit| hit.at.start <= at.end + NEAR);
+        near.filter(|hit| hit.class == class).any(|hit| {
+            let between = if hit.at.start < at.start { hit.at.end..at.start } else { at.end..hit.at.start };
+            between.start >= between.end || !self.text[between].contains(['\n', ';', '。'])
+        })
+    }
+
+    /// Whether a word says that a value follows.
+    pub(super) fn tells(&self, word: &Word) -> bool {
+        let value = &word.value;
+        let from = self.hits.partition_point(|hit| hit.at.start < value.start);
+        self.text[word.at.clone()].ends_with([':', '=', '→', '：', '>'])
+            || self.hits[from..].iter().take_while(|hit| hit.at.end <= value.end).any(|hit| {
+                hit.class == LabelClass::Tells
+                    && hit.at.end == value.end
+                    && (hit.at.start == value.start || self.text[value.clone()].chars().all(is_joining))
+            })
+    }
+
+    /// All values beside labels.
+    pub(super) fn values(&self, found: &mut Vec<Found>) {
+        for hit in self.hits {
+            let kind = match hit.class {
+                LabelClass::Key => SecretKind::TOKEN,
+                _ => SecretKind::PASSWORD,
+            };
+            let at = match hit.class {
+                LabelClass::Password => self.behind(hit, Self::password).or_else(|| self.ahead(hit)),
+                LabelClass::Key => self.behind(hit, Self::key),
+                LabelClass::Pin => self.behind(hit, Self::digits),
+                LabelClass::Code if self.is_near(&hit.at, LabelClass::Lock) || self.is_near(&hit.at, LabelClass::Once) => {
+                    self.behind(hit, Self::digits).or_else(|| self.ahead(hit))
+                }
+                LabelClass::Pair => self.pair(hit),
+                _ => None,
+            };
+            found.extend(at.map(|at| Found { at, kind }));
+        }
+    }
+
+    /// The value behind a label, by the judge of its class.
+    fn behind(
+        &self,
+        hit: &LabelHit,
+        judge: fn(&Self, &LabelHit, &[Word], &Standing) -> Option<Range<usize>>,
+    ) -> Option<Range<usize>> {
+        let After { is_assigned, is_longer, words, asks } = after(self.text, &hit.at);
+        for nth in 0..words.len() {
+            let word = &words[nth];
+            // What a password has: `password policy`, `token id`.
+            if nth == 0 && !is_assigned && self.is_at(word.value.start, &[LabelClass::About, LabelClass::Plain]) {
+                return None;
+            }
+            let is_told = if nth == 0 { is_assigned } else { self.tells(&words[nth - 1]) };
+            let standing = Standing {
+                is_told,
+                is_assigned: is_assigned && nth == 0,
+                is_beside: nth == 0,
+                is_doubtful: asks || is_longer,
+            };
+            if word.value.is_empty() {
+                continue;
+            }
+            let value = &self.text[word.value.clone()];
+            if is_placeholder(value) || is_reference(value) || is_label(value) {
+                if standing.is_assigned {
+                    return None;
+                }
+                continue;
+            }
+            if let Some(at) = judge(self, hit, &words[nth..], &standing) {
+                return Some(at);
+            }
+        }
+        None
+    }
+
+    fn password(&self, _: &LabelHit, words: &[Word], standing: &Standing) -> Option<Range<usize>> {
+        const LEAST: usize = 4;
+        let word = &words[0];
+        let value = &self.text[word.value.clone()];
+        let digits = value.bytes().filter(u8::is_ascii_digit).count();
+        let letters = value.chars().filter(|c| c.is_alphabetic()).count();
+        let is_odd = digits > 0 && letters > 0
+            || value.chars().any(|c| c.is_ascii_punctuation() && !"-_/.,:'".contains(c))
+            || value.chars().skip(1).any(char::is_uppercase) && value.chars().any(char::is_lowercase);
+        let is_long = value.chars().count() >= LEAST;
+        let near = standing.is_told || standing.is_beside;
+        let is_value = if standing.is_doubtful {
+            is_odd && near && is_chosen(value, Bar::OneInHundred)
+        } else if word.is_quoted && near {
+            is_long && (is_odd || digits > 0 || !is_state(value))
+        } else if digits == value.len() {
+            standing.is_told && is_long && (word.ends || standing.is_assigned)
+        } else if standing.is_assigned && word.ends {
+            is_long && (is_odd || !is_state(value))
+        } else if standing.is_told {
+            is_odd && is_chosen(value, if standing.is_assigned { Bar::OneInFive } else { Bar::OneInTen })
+                || word.ends && is_long && digits == 0 && !is_state(value) && !value.contains(['/', '.'])
+        } else if standing.is_beside {
+            is_odd && digits > 0 && is_chosen(value, Bar::OneInTen)
+        } else {
+            is_odd && is_chosen(value, Bar::OneInHundred)
+        };
+        if standing.is_told && !standing.is_doubtful {
+            if let Some(at) = self.phrase(words) {
+                return Some(at);
+            }
+        }
+        is_value.then(|| word.value.clone())
+    }
+
+    /// Three small words and more to the end of the clause, none of which joins others: a passphrase.
+    fn phrase(&self, words: &[Word]) -> Option<Range<usize>> {
+        const LEAST: usize = 3;
+        let last = words.iter().position(|word| word.ends)?;
+        let is_word = |word: &Word| {
+            let value = &self.text[word.value.clone()];
+            value.chars().count() >= 3 && value.chars().all(char::is_lowercase) && !is_common(value) && !self.tells(word)
+        };
+        (last + 1 >= LEAST && words[..=last].iter().all(is_word)).then(|| words[0].value.start..words[last].value.end)
+    }
+
+    fn key(&self, hit: &LabelHit, words: &[Word], standing: &Standing) -> Option<Range<usize>> {
+        const LEAST: usize = 16;
+        const LEAST_SETTING: usize = 8;
+        let word = &words[0];
+        let value = &self.text[word.value.clone()];
+        let has = |test: fn(&u8) -> bool| value.as_bytes().iter().any(test);
+        let is_mixed = has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic);
+        let is_hex = value.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-');
+        let long = value.len() >= LEAST;
+        let is_setting = standing.is_assigned || word.is_quoted && standing.is_told;
+        let is_value = if self.is_near(&hit.at, LabelClass::Plain) && !standing.is_assigned {
+            false
+        } else if standing.is_told && !standing.is_doubtful {
+            long && is_made(value, Bar::ThreeInHundred)
+                || is_uuid(value)
+                || is_setting && value.len() >= LEAST_SETTING && is_mixed && is_chosen(value, Bar::ThreeInHundred)
+        } else {
+            long && !is_hex && is_mixed && is_made(value, Bar::OneInHundred)
+        };
+        is_value.then(|| word.value.clone())
+    }
+
+    /// A PIN or the code of a door: digits, perhaps in groups, with a letter or two.
+    fn digits(&self, hit: &LabelHit, words: &[Word], standing: &Standing) -> Option<Range<usize>> {
+        const COUNT: Range<usize> = 3..11;
+        let is_code = |text: &str| {
+            text.chars().all(|c| c.is_ascii_digit() || "-*#".contains(c) || c.is_ascii_uppercase())
+                && text.bytes().filter(u8::is_ascii_alphabetic).count() <= 2
+        };
+        let count = |text: &str| text.bytes().filter(u8::is_ascii_digit).count();
+        let word = &words[0];
+        let mut at = word.value.clone();
+        // Groups of digits: `44 17`.
+        for next in &words[1..] {
+            let group = &self.text[next.value.clone()];
+            if next.value.start != at.end + 1 || !group.bytes().all(|b| b.is_ascii_digit()) || group.is_empty() {
+                break;
+            }
+            at.end = next.value.end;
+        }
+        if self.text[at.end..].starts_with(['#', '*']) {
+            at.end += 1;
+        }
+        let value: String = self.text[at.clone()].split(' ').collect();
+        let name = &self.text[hit.at.clone()];
+        // `GPIO pin 1345` is a pin, `PIN 1345` a number.
+        let is_named = hit.class == LabelClass::Code || name.chars().all(|c| !c.is_lowercase());
+        let is_value = is_code(&value)
+            && COUNT.contains(&count(&value))
+            && (count(&value) > 3 || value.len() > 3 || hit.class == LabelClass::Pin && name.len() == 3)
+            && (standing.is_told || standing.is_beside && is_named);
+        is_value.then_some(at)
+    }
+
+    /// The value before its label: `hunter2 is the password`, `with hunter2 as password`.
+    fn ahead(&self, hit: &LabelHit) -> Option<Range<usize>> {
+        const NEAR: usize = 6;
+        let words = before(self.text, hit.at.start);
+        let tells = words.iter().take(NEAR).position(|word| self.tells(word))?;
+        let word = words.get(tells + 1)?;
+        let value = &self.text[word.value.clone()];
+        let digits = value.bytes().filter(u8::is_ascii_digit).count();
+        let is_value = !value.is_empty()
+            && !is_placeholder(value)
+            && !is_reference(value)
+            && if hit.class == LabelClass::Code {
+                (4..11).contains(&digits) && value.bytes().all(|b| b.is_ascii_digit() || b"-#*".contains(&b))
+            } else {
+                word.is_quoted && !is_state(value) || digits > 0 && digits < value.len() && is_chosen(value, Bar::OneInTen)
+            };
+        is_value.then(|| word.value.clone())
+    }
+
+    /// User and password as a pair: `creds admin/hunter2`, `login: deploy / Xy12!ab`.
+    fn pair(&self, hit: &LabelHit) -> Option<Range<usize>> {
+        const NEAR: usize = 6;
+        let words = after(self.text, &hit.at).words;
+        for (nth, word) in words.iter().take(NEAR).enumerate() {
+            let value = &self.text[word.value.clone()];
+            let at = if let Some((user, password)) = value.split_once(['/', ':']) {
+                let is_user = !user.is_empty() && user.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-.@".contains(&b));
+                if !is_user || password.starts_with('/') {
+                    continue;
+                }
+                word.value.end - password.len()..word.value.end
+            } else if matches!(value, "/" | "") && nth > 0
+                && let Some(next) = words.get(nth + 1)
+            {
+                next.value.clone()
+            } else {
+                continue;
+            };
+            let password = &self.text[at.clone()];
+            let has_letter = password.chars().any(char::is_alphabetic);
+            let is_value = has_letter
+                && !is_placeholder(password)
+                && !is_reference(password)
+                && password.chars().any(|c| c.is_ascii_digit())
+                && is_chosen(password, Bar::OneInTen);
+            if is_value {
+                return Some(at);
+            }
+        }
+        None
+    }
+}
+
+/// Whether a value only says where the secret is: a variable, a path, a call.
+pub(super) fn is_reference(value: &str) -> bool {
+    value.starts_with(['/', '{', '%', '<', '(', '[', '~', '@'])
+        || value.starts_with("./")
+        || value.contains("::")
+        || value.contains("://")
+        || value.contains("()")
+        || value.ends_with('(')
+        || value.strip_prefix('$').is_some_and(|name| name.starts_with(['{', '(']) || name.bytes().all(|b| b.is_ascii_uppercase() || b == b'_'))
+}
+
+/// Groups of 8, 4, 4, 4 and 12 hex digits (RFC 9562).
+fn is_uuid(value: &str) -> bool {
+    let groups = value.split('-').map(|group| if group.bytes().all(|b| b.is_ascii_hexdigit()) { group.len() } else { 0 });
+    groups.eq([8, 4, 4, 4, 12])
+}
+
+/// Long values of capitals, small letters and digits that no word announces: who pastes one pasted a key. Ids and sums are
+/// said to be such, or stand in a path or URL.
+pub(super) fn bare(text: &str, hits: &[LabelHit], least: usize, found: &mut Vec<Found>) {
+    let labelled = Labelled { text, hits };
+    for word in text.split_ascii_whitespace() {
+        if word.len() < least {
+            continue;
+        }
+        let at = word.as_ptr() as usize - text.as_ptr() as usize;
+        let value = word.trim_matches(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '=')));
+        let has = |test: fn(&u8) -> bool| value.as_bytes().iter().any(test);
+        if value.len() >= least
+            && value.len() <= super::LONGEST
+            && value.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'=' | b'_' | b'-'))
+            && value.matches('/').count() * 16 <= value.len()
+            && has(u8::is_ascii_lowercase)
+            && has(u8::is_ascii_uppercase)
+            && has(u8::is_ascii_digit)
+            && !is_placeholder(value)
+            && is_made(value, Bar::OneInHundred)
+        {
+            let start = at + word.find(value).unwrap_or(0);
+            let is_plain = labelled.is_near(&(start..start + value.len()), LabelClass::Plain);
+            if !is_plain {
+                found.push(Found { at: start..start + value.len(), kind: SecretKind::TOKEN });
+            }
+        }
+    }
+}
+
+/// The words behind a place, for rules of other files.
+pub(super) fn words_behind(text: &str, at: usize) -> Vec<Word> {
+    read(text, at, false)
+}
