@@ -32,6 +32,8 @@ BARS = (.80, .90, .97, .99)
 SAMPLES = ('hunter2', 'Sommer2024!', 'correct-horse-battery', 'swordfish', '3f2a91c07be45d6688a1f0c2d9e4b5a6', '7Gk2pQ9xVb4LmT8wZc1R', 'getUserToken2',
            'Straße', 'пароль7', '2026-03-01', 'Xk9#mQ2v!', 'a', '1Password', "O'Neill's", 'AES256', '+49-170-5551234')
 COMMON = 220
+# In a text of so many characters (those of prose.tsv) a word that comes twice is frequent in its language.
+LONG = 600
 A = 'abcdefghijklmnopqrstuvwxyz'
 
 
@@ -402,8 +404,12 @@ def table():
     for text in texts:
         for word in set(w.lower() for w in words_of([text])):
             counts[word] = counts.get(word, 0) + 1
-    common = sorted((-count, word) for word, count in counts.items() if 3 <= len(word) <= 8 and word.isascii())
-    lines += [f'common\t{word}\t1' for word in sorted(word for _, word in common[:COMMON])]
+    frequent = sorted((-count, word) for word, count in counts.items() if 3 <= len(word) <= 8)
+    common = set(word for _, word in frequent[:COMMON])
+    for text in texts:
+        words = [w.lower() for w in words_of([text])] if len(text) > LONG else []
+        common |= set(word for word in words if 3 <= len(word) <= 8 and words.count(word) > 1)
+    lines += [f'common\t{word}\t1' for word in sorted(common)]
     for at, letter in enumerate('^' + A):
         lines.append('pairs\t' + letter + '\t' + ' '.join(f'{x:.2f}' for x in pairs[27 * at:27 * at + 27]))
     head = ('# Written by tools/fit_random.py from bower-bench\'s data/memory/prose.tsv, states.tsv and data/turns; values from a seeded generator.\n'

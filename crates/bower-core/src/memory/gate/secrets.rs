@@ -11,19 +11,19 @@ mod syntax;
 mod values;
 mod words;
 
-use serde::Serialize;
 use std::fmt;
 use std::ops::Range;
 
 use super::Constants;
 use labels::hits;
+pub(super) use labels::{is_holder, is_namer};
 use values::Labelled;
 
 /// No key of a published format is longer; a scan for one stops here, which keeps the whole linear.
 const LONGEST: usize = 512;
 
 /// What a secret is: a label of the tables of formats and numbers, or one of a rule.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SecretKind(&'static str);
 
 impl SecretKind {
@@ -70,10 +70,14 @@ fn search(text: &str, least_bare: Option<usize>) -> Vec<Found> {
     blocks::web_tokens(text, &mut sure);
     blocks::urls(text, &mut sure);
     let mut likely = Vec::new();
-    let hits = hits(text);
+    // The words that stand in for secrets name none.
+    let mut hits = hits(text);
+    let stand_ins = redacted(text);
+    hits.retain(|hit| !is_in(&stand_ins, &hit.at));
     let labelled = Labelled { text, hits: &hits };
     labelled.syntax(&mut likely);
     labelled.values(&mut likely);
+    labelled.entries(&mut likely);
     labelled.restoring(&mut likely);
     labelled.personal(&mut likely);
     numbers::cards(text, &mut likely);
@@ -83,13 +87,22 @@ fn search(text: &str, least_bare: Option<usize>) -> Vec<Found> {
         phrases::bare_seeds(text, &mut likely);
     }
     public.sort_by_key(|range| range.start);
-    let is_public = |at: &Range<usize>| {
-        let next = public.partition_point(|range| range.end <= at.start);
-        public.get(next).is_some_and(|range| range.start < at.end)
-    };
-    likely.retain(|found| !is_public(&found.at) && !text[found.at.clone()].contains("[redacted"));
+    likely.retain(|found| !is_in(&public, &found.at));
     sure.append(&mut likely);
+    sure.retain(|found| !found.at.is_empty() && !is_in(&stand_ins, &found.at));
     apart(sure)
+}
+
+/// Where secrets were cut out before.
+fn redacted(text: &str) -> Vec<Range<usize>> {
+    let ends = text.match_indices("[redacted: ").filter_map(|(at, _)| Some(at..at + text[at..].find(']')? + 1));
+    ends.collect()
+}
+
+/// Whether a range shares a place with one of several that are in order.
+fn is_in(ranges: &[Range<usize>], at: &Range<usize>) -> bool {
+    let next = ranges.partition_point(|range| range.end <= at.start);
+    ranges.get(next).is_some_and(|range| range.start < at.end)
 }
 
 /// In the order of the text, those that overlap as one.
@@ -105,3 +118,6 @@ fn apart(mut found: Vec<Found>) -> Vec<Found> {
     }
     kept
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,6 +4,7 @@
 use std::ops::Range;
 
 use super::issuers::starts_word;
+use super::labels::is_label;
 use super::placeholder::is_placeholder;
 use super::{Found, LONGEST, SecretKind};
 
@@ -120,7 +121,7 @@ pub(super) fn urls(text: &str, found: &mut Vec<Found>) {
         let is_port =
             password.split(['?', '#']).next().is_some_and(|port| port.bytes().all(|b| b.is_ascii_digit()))
                 && password.contains(['?', '#']);
-        if !password.is_empty() && !is_port && !is_placeholder(password) {
+        if !password.is_empty() && !is_port && !is_placeholder(password) && !is_label(password) {
             found.push(Found { at, kind: SecretKind("password in a URL") });
         }
     }

@@ -16,6 +16,8 @@ const IDS: &str = include_str!("ids.tsv");
 pub(super) enum LabelClass {
     Password,
     Key,
+    /// The secret half of an AWS pair, which has no form of its own.
+    AwsSecret,
     Pin,
     Code,
     Lock,
@@ -61,6 +63,9 @@ struct Labels {
     words: AhoCorasick,
     of: Vec<Entry>,
     stand_ins: AhoCorasick,
+    /// Names of JSON fields that hold a value, and those that name one.
+    holders: Vec<&'static str>,
+    namers: Vec<&'static str>,
     ids: Vec<PersonalNumber>,
 }
 
@@ -72,6 +77,7 @@ fn rows(table: &'static str) -> impl Iterator<Item = Vec<&'static str>> {
 
 fn parse(labels: &'static str, ids: &'static str) -> Option<Labels> {
     let (mut patterns, mut of, mut stand_ins, mut numbers) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let (mut holders, mut namers) = (Vec::new(), Vec::new());
     let mut add = |words: &'static str, class: LabelClass| {
         for word in words.split('|') {
             let bare = word.trim_matches('*');
@@ -88,11 +94,12 @@ fn parse(labels: &'static str, ids: &'static str) -> Option<Labels> {
     };
     for row in rows(labels) {
         let [class, _, words] = row.try_into().ok()?;
-        if class == "stand-in" {
-            stand_ins.extend(words.split('|').flat_map(spellings));
-            continue;
+        match class {
+            "stand-in" => stand_ins.extend(words.split('|').flat_map(spellings)),
+            "holder" => holders.extend(words.split('|')),
+            "namer" => namers.extend(words.split('|')),
+            _ => add(words, class_of(class)?),
         }
-        add(words, class_of(class)?);
     }
     for row in rows(ids) {
         let [kind, words, length, letters, check, _] = row.try_into().ok()?;
@@ -109,13 +116,14 @@ fn parse(labels: &'static str, ids: &'static str) -> Option<Labels> {
         AhoCorasick::builder().match_kind(kind).ascii_case_insensitive(true).build(patterns).ok()
     };
     let words = automaton(MatchKind::LeftmostLongest, patterns)?;
-    Some(Labels { words, of, stand_ins: automaton(MatchKind::Standard, stand_ins)?, ids: numbers })
+    Some(Labels { words, of, stand_ins: automaton(MatchKind::Standard, stand_ins)?, holders, namers, ids: numbers })
 }
 
 fn class_of(name: &str) -> Option<LabelClass> {
     Some(match name {
         "password" => LabelClass::Password,
         "key" => LabelClass::Key,
+        "aws key" => LabelClass::AwsSecret,
         "pin" => LabelClass::Pin,
         "code" => LabelClass::Code,
         "lock" => LabelClass::Lock,
@@ -191,7 +199,9 @@ fn hit_of(text: &str, at: Range<usize>, entry: &Entry) -> Option<LabelHit> {
     let before = text[..at.start].chars().next_back();
     let begins = before.is_none_or(|c| !c.is_alphanumeric() || is_joining(c));
     let is_case = !entry.is_capital || word.bytes().all(|b| b.is_ascii_uppercase());
-    if !(begins || entry.opens) || !is_case {
+    // `1Password` is a name.
+    let opens = entry.opens && !before.is_some_and(|c| c.is_ascii_digit());
+    if !(begins || opens) || !is_case {
         return None;
     }
     if entry.closes && matches!(entry.class, LabelClass::Lock | LabelClass::Recovery | LabelClass::Once) {
@@ -214,6 +224,16 @@ fn hit_of(text: &str, at: Range<usize>, entry: &Entry) -> Option<LabelHit> {
 /// The words of examples in a value: `your`, `changeme`.
 pub(super) fn stand_ins(value: &str) -> impl Iterator<Item = Range<usize>> {
     TABLES.stand_ins.find_overlapping_iter(value).map(|hit| hit.span().range())
+}
+
+/// Whether a name of a JSON field says nothing of its value (`value`, `data`).
+pub(in super::super) fn is_holder(name: &str) -> bool {
+    TABLES.holders.iter().any(|holder| name.eq_ignore_ascii_case(holder))
+}
+
+/// Whether the value of a JSON field names its neighbour (`name`, `key`).
+pub(in super::super) fn is_namer(name: &str) -> bool {
+    TABLES.namers.contains(&name)
 }
 
 /// Whether a value is nothing but a word for a secret: `https://user:password@host`.

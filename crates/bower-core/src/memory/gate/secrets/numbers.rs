@@ -65,9 +65,12 @@ fn is_card(text: &str, groups: &[Range<usize>]) -> bool {
         return false;
     }
     let digits: String = groups.iter().map(|group| &text[group.clone()]).collect();
-    // `4242 4242 4242 4242` is what payment services print in their manuals.
-    let is_shown = digits.as_bytes().chunks(4).all(|four| digits.as_bytes().starts_with(four));
-    is_issued(&digits) && luhn(&digits) && !is_shown
+    is_issued(&digits) && luhn(&digits) && !is_shown(&digits)
+}
+
+/// Whether one group is repeated: `4242 4242 4242 4242` is what payment services print in their manuals.
+fn is_shown(digits: &str) -> bool {
+    digits.as_bytes().chunks(4).all(|four| digits.as_bytes().starts_with(four))
 }
 
 /// Whether a row of digits begins as the cards of the large issuers do, at their length.
@@ -178,7 +181,7 @@ fn is_number(text: &str, row: usize) -> bool {
         && all.len() - digits <= kind.most_letters
         && digits >= 5
         && !is_date
-        && !all.bytes().all(|b| b == all.as_bytes()[0]);
+        && !is_shown(&all);
     is_shape
         && match kind.check {
             "card" => is_issued(&all),

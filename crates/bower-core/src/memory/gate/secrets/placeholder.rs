@@ -4,7 +4,7 @@ use super::labels::stand_ins;
 
 /// Whether a value only stands for one.
 pub(super) fn is_placeholder(value: &str) -> bool {
-    if value.starts_with(['<', '{', '%', '[', '…']) || (value.starts_with('$') && !value.contains(['&', '!', '#'])) {
+    if value.starts_with(['<', '{', '[', '…']) || value.len() > 2 && value.starts_with('%') && value.ends_with('%') || (value.starts_with('$') && !value.contains(['&', '!', '#'])) {
         return true;
     }
     let mut letters = value.chars();
@@ -23,8 +23,9 @@ pub(super) fn is_placeholder(value: &str) -> bool {
 /// Whether a word that stands in a value was written there and did not come about: in letters of one case or with one capital
 /// before small ones. A made key of 20 signs has "your" in any case once in 9,000 times.
 fn is_written(value: &str, at: usize, length: usize) -> bool {
+    const LONG: usize = 7;
     let shown = &value.as_bytes()[at..at + length];
-    !shown[1..].iter().any(u8::is_ascii_uppercase) || !shown.iter().any(u8::is_ascii_lowercase)
+    length >= LONG || !shown[1..].iter().any(u8::is_ascii_uppercase) || !shown.iter().any(u8::is_ascii_lowercase)
 }
 
 /// Whether a row of `x` stands in it. A made key of 20 signs has three of them in mixed cases once in 1,700 times, four of one case

@@ -1,6 +1,7 @@
 //! Finds passwords by the syntax around them: headers of HTTP, flags of commands, files of clients, Wi-Fi codes.
 //! Each rule is that of a published format, named beside it.
 
+use super::super::random::{Bar, is_chosen};
 use super::labels::{LabelClass, is_label};
 use super::placeholder::is_placeholder;
 use super::values::{Labelled, is_reference, words_behind};
@@ -10,6 +11,7 @@ impl Labelled<'_> {
     /// All of them.
     pub(super) fn syntax(&self, found: &mut Vec<Found>) {
         headers(self.text, found);
+        accounts(self.text, found);
         pgpass(self.text, found);
         netrc(self.text, found);
         wifi(self.text, found);
@@ -26,12 +28,12 @@ impl Labelled<'_> {
         let words = words_behind(self.text, from);
         for (nth, word) in words.iter().enumerate() {
             let raw = self.text[word.at.clone()].trim_end_matches(['.', ',', ')', '`']);
-            let at = if matches!(raw, "-u" | "--user" | "--proxy-user") {
+            let at = if matches!(raw, "-u" | "--user" | "--proxy-user" | "-a") && words.get(nth + 1).is_some_and(|next| self.text[next.value.clone()].contains(':')) {
                 words.get(nth + 1).and_then(|next| {
                     let (_, password) = self.text[next.value.clone()].split_once(':')?;
                     Some(next.value.end - password.len()..next.value.end)
                 })
-            } else if raw == "-p" {
+            } else if matches!(raw, "-p" | "-P" | "-a") {
                 words.get(nth + 1).map(|next| next.value.clone())
             } else {
                 raw.strip_prefix("-p").map(|password| {
@@ -44,13 +46,27 @@ impl Labelled<'_> {
             let value = &self.text[at.clone()];
             let is_value = value.len() >= 4
                 && !value.starts_with('-')
-                && !value.bytes().all(|b| b.is_ascii_digit() || b == b':')
+                && !value.bytes().all(|b| b.is_ascii_digit() || matches!(b, b':' | b'.'))
+                && (word.at.len() != 2 || value.chars().any(|c| c.is_ascii_digit()) || words.get(nth + 1).is_some_and(|next| next.is_quoted))
                 && !is_placeholder(value)
                 && !is_reference(value)
                 && !is_label(value);
             if is_value {
                 found.push(Found { at, kind: SecretKind::PASSWORD });
             }
+        }
+    }
+}
+
+/// A mail address and what follows a slash: `mira@acme.org / Trout77lake`.
+fn accounts(text: &str, found: &mut Vec<Found>) {
+    for (at, slash) in text.match_indices(" / ") {
+        let user = text[..at].rsplit(char::is_whitespace).next().unwrap_or("");
+        let words = words_behind(text, at + slash.len());
+        let Some(word) = words.first().filter(|_| user.contains('@') && user.contains('.')) else { continue };
+        let value = &text[word.value.clone()];
+        if value.chars().any(|c| c.is_ascii_digit()) && is_chosen(value, Bar::OneInTen) && !is_placeholder(value) {
+            found.push(Found { at: word.value.clone(), kind: SecretKind::PASSWORD });
         }
     }
 }

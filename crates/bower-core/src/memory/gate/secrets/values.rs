@@ -23,6 +23,12 @@ struct Standing {
     is_assigned: bool,
     /// It is the first word behind the label.
     is_beside: bool,
+    /// At most one word stands between.
+    is_close: bool,
+    /// What assigns or tells stands right before it.
+    is_next: bool,
+    /// Words stand between what tells and it, as in `is hashed with`.
+    is_late: bool,
     /// The sentence asks for it, or the label is part of a longer name.
     is_doubtful: bool,
 }
@@ -62,19 +68,40 @@ impl Labelled<'_> {
         for hit in self.hits {
             let kind = match hit.class {
                 LabelClass::Key => SecretKind::TOKEN,
+                LabelClass::AwsSecret => SecretKind("AWS secret key"),
                 _ => SecretKind::PASSWORD,
             };
             let at = match hit.class {
-                LabelClass::Password => self.behind(hit, Self::password).or_else(|| self.ahead(hit)),
-                LabelClass::Key => self.behind(hit, Self::key),
-                LabelClass::Pin => self.behind(hit, Self::digits),
+                LabelClass::Password => self
+                    .behind(hit, Self::password)
+                    .or_else(|| self.is_near(&hit.at, LabelClass::Lock).then(|| self.behind(hit, Self::digits)).flatten())
+                    .or_else(|| self.ahead(hit)),
+                LabelClass::Key if self.is_near(&hit.at, LabelClass::Pair) => {
+                    self.behind(hit, Self::key).or_else(|| self.behind(hit, Self::network_key))
+                }
+                LabelClass::Key | LabelClass::AwsSecret => self.behind(hit, Self::key),
+                LabelClass::Pin | LabelClass::Lock => self.behind(hit, Self::digits),
                 LabelClass::Code if self.is_near(&hit.at, LabelClass::Lock) || self.is_near(&hit.at, LabelClass::Once) => {
                     self.behind(hit, Self::digits).or_else(|| self.ahead(hit))
                 }
+                LabelClass::Code if self.is_near(&hit.at, LabelClass::Pair) => self.behind(hit, Self::password),
                 LabelClass::Pair => self.pair(hit),
                 _ => None,
             };
             found.extend(at.map(|at| Found { at, kind }));
+        }
+    }
+
+    /// Digits before the sign that ends an entry (`4471#`), near a word for a lock.
+    pub(super) fn entries(&self, found: &mut Vec<Found>) {
+        for (end, sign) in self.text.match_indices(['#', '*']) {
+            let digits = self.text[..end].bytes().rev().take(9).take_while(u8::is_ascii_digit).count();
+            let start = end - digits;
+            let at = start..end + sign.len();
+            let is_word = !self.text[..start].ends_with(|c: char| c.is_alphanumeric() || c == '*') && !self.text[at.end..].starts_with(char::is_alphanumeric);
+            if (3..9).contains(&digits) && is_word && self.is_near(&at, LabelClass::Lock) {
+                found.push(Found { at, kind: SecretKind::PASSWORD });
+            }
         }
     }
 
@@ -84,22 +111,35 @@ impl Labelled<'_> {
         hit: &LabelHit,
         judge: fn(&Self, &LabelHit, &[Word], &Standing) -> Option<Range<usize>>,
     ) -> Option<Range<usize>> {
-        let After { is_assigned, is_longer, words, asks } = after(self.text, &hit.at);
+        let After { is_assigned, is_told: is_short, is_longer, words, asks } = after(self.text, &hit.at);
+        let mut told = is_short.then_some(0);
         for nth in 0..words.len() {
             let word = &words[nth];
             // What a password has: `password policy`, `token id`.
             if nth == 0 && !is_assigned && self.is_at(word.value.start, &[LabelClass::About, LabelClass::Plain]) {
                 return None;
             }
-            let is_told = if nth == 0 { is_assigned } else { self.tells(&words[nth - 1]) };
+            let is_named = nth > 0 && self.text[words[nth - 1].at.clone()].ends_with([':', '=', '：']);
+            if told.is_none() && nth > 0 && self.tells(&words[nth - 1]) {
+                told = Some(nth);
+            }
+            // `is now X` still tells; `is hashed with X` says how it is.
+            let is_told = is_named || nth == 0 && is_assigned || told.is_some_and(|told| (told..told + 2).contains(&nth)) || nth > 0 && self.tells(&words[nth - 1]);
+            let is_late = !is_named && told.is_some_and(|told| nth > told + 1);
             let standing = Standing {
                 is_told,
                 is_assigned: is_assigned && nth == 0,
                 is_beside: nth == 0,
+                is_close: nth <= 1,
+                is_next: if nth == 0 { is_assigned || is_short } else { self.tells(&words[nth - 1]) },
                 is_doubtful: asks || is_longer,
+                is_late,
             };
             if word.value.is_empty() {
                 continue;
+            }
+            if self.text[word.at.clone()].contains("[redacted:") {
+                return None;
             }
             let value = &self.text[word.value.clone()];
             if is_placeholder(value) || is_reference(value) || is_label(value) {
@@ -115,7 +155,7 @@ impl Labelled<'_> {
         None
     }
 
-    fn password(&self, _: &LabelHit, words: &[Word], standing: &Standing) -> Option<Range<usize>> {
+    fn password(&self, hit: &LabelHit, words: &[Word], standing: &Standing) -> Option<Range<usize>> {
         const LEAST: usize = 4;
         let word = &words[0];
         let value = &self.text[word.value.clone()];
@@ -126,28 +166,48 @@ impl Labelled<'_> {
             || value.chars().skip(1).any(char::is_uppercase) && value.chars().any(char::is_lowercase);
         let is_long = value.chars().count() >= LEAST;
         let near = standing.is_told || standing.is_beside;
-        let is_value = if standing.is_doubtful {
+        // Letters and digits alone, as in `amapola22`: no path, date or version.
+        let is_plain_mix = digits > 0 && letters > 1 && digits + letters == value.chars().count();
+        let is_value = if standing.is_doubtful || self.is_verb(hit, value) {
             is_odd && near && is_chosen(value, Bar::OneInHundred)
         } else if word.is_quoted && near {
             is_long && (is_odd || digits > 0 || !is_state(value))
         } else if digits == value.len() {
-            standing.is_told && is_long && (word.ends || standing.is_assigned)
+            is_long && (standing.is_next && standing.is_told && (word.ends || standing.is_assigned) || standing.is_beside && word.ends && !is_year(value))
         } else if standing.is_assigned && word.ends {
             is_long && (is_odd || !is_state(value))
         } else if standing.is_told {
-            is_odd && is_chosen(value, if standing.is_assigned { Bar::OneInFive } else { Bar::OneInTen })
-                || word.ends && is_long && digits == 0 && !is_state(value) && !value.contains(['/', '.'])
+            let bar = if standing.is_assigned { Bar::OneInFive } else { Bar::OneInTen };
+            is_odd && (is_chosen(value, bar) || word.ends && standing.is_next && is_plain_mix)
+                || word.ends && standing.is_next && !standing.is_late && is_long && digits == 0 && !is_state(value) && !value.contains(['/', '.'])
         } else if standing.is_beside {
             is_odd && digits > 0 && is_chosen(value, Bar::OneInTen)
+                || word.ends && is_long && (is_plain_mix || letters == value.chars().count() && !is_state(value) && self.is_paired(hit))
         } else {
-            is_odd && is_chosen(value, Bar::OneInHundred)
+            let bar = match (word.ends, standing.is_close) {
+                (true, true) => Bar::OneInTen,
+                (true, false) => Bar::ThreeInHundred,
+                (false, _) => Bar::OneInHundred,
+            };
+            is_odd && digits > 0 && is_chosen(value, bar)
         };
-        if standing.is_told && !standing.is_doubtful {
+        if standing.is_told && standing.is_next && !standing.is_doubtful {
             if let Some(at) = self.phrase(words) {
                 return Some(at);
             }
         }
         is_value.then(|| word.value.clone())
+    }
+
+    /// Whether a label is the verb `pass` rather than the short word for a password, which stands behind a user.
+    fn is_verb(&self, hit: &LabelHit, value: &str) -> bool {
+        let name = &self.text[hit.at.clone()];
+        name.eq_ignore_ascii_case("pass") && !self.is_paired(hit) && !self.text[..hit.at.start].ends_with('_') && (name == "PASS" || !value.contains(|c: char| c.is_ascii_digit()))
+    }
+
+    /// Whether a word for a user stands before a label.
+    fn is_paired(&self, hit: &LabelHit) -> bool {
+        self.is_near(&(hit.at.start..hit.at.start), LabelClass::Pair)
     }
 
     /// Three small words and more to the end of the clause, none of which joins others: a passphrase.
@@ -161,9 +221,22 @@ impl Labelled<'_> {
         (last + 1 >= LEAST && words[..=last].iter().all(is_word)).then(|| words[0].value.start..words[last].value.end)
     }
 
+    /// The key of a wireless network, which people choose.
+    fn network_key(&self, hit: &LabelHit, words: &[Word], standing: &Standing) -> Option<Range<usize>> {
+        // IEEE 802.11: a passphrase has 8 to 63 characters.
+        const LEAST: usize = 8;
+        let is_key = |at: &Range<usize>| {
+            let value = &self.text[at.clone()];
+            value.len() >= LEAST && value.contains(|c: char| c.is_ascii_digit()) && !value.contains([':', '/', '_'])
+        };
+        self.password(hit, words, standing).filter(is_key)
+    }
+
     fn key(&self, hit: &LabelHit, words: &[Word], standing: &Standing) -> Option<Range<usize>> {
         const LEAST: usize = 16;
         const LEAST_SETTING: usize = 8;
+        const LEAST_HEX: usize = 24;
+        const GIT: usize = 40;
         let word = &words[0];
         let value = &self.text[word.value.clone()];
         let has = |test: fn(&u8) -> bool| value.as_bytes().iter().any(test);
@@ -176,9 +249,10 @@ impl Labelled<'_> {
         } else if standing.is_told && !standing.is_doubtful {
             long && is_made(value, Bar::ThreeInHundred)
                 || is_uuid(value)
-                || is_setting && value.len() >= LEAST_SETTING && is_mixed && is_chosen(value, Bar::ThreeInHundred)
+                || is_setting && value.len() >= LEAST_SETTING && is_mixed && is_chosen(value, Bar::OneInTen) && !value.contains(['/', '.', ':'])
         } else {
-            long && !is_hex && is_mixed && is_made(value, Bar::OneInHundred)
+            let is_sum = is_hex && !(standing.is_beside && value.len() >= LEAST_HEX && value.len() != GIT && !is_uuid(value));
+            long && !is_sum && is_mixed && is_made(value, Bar::OneInHundred)
         };
         is_value.then(|| word.value.clone())
     }
@@ -206,12 +280,23 @@ impl Labelled<'_> {
         }
         let value: String = self.text[at.clone()].split(' ').collect();
         let name = &self.text[hit.at.clone()];
-        // `GPIO pin 1345` is a pin, `PIN 1345` a number.
-        let is_named = hit.class == LabelClass::Code || name.chars().all(|c| !c.is_lowercase());
-        let is_value = is_code(&value)
-            && COUNT.contains(&count(&value))
-            && (count(&value) > 3 || value.len() > 3 || hit.class == LabelClass::Pin && name.len() == 3)
-            && (standing.is_told || standing.is_beside && is_named);
+        // `GPIO pin 1345 is high` is a pin, `PIN 1345` a number.
+        let is_named = matches!(hit.class, LabelClass::Code | LabelClass::Password)
+            || name.chars().all(|c| !c.is_lowercase())
+            || !name.is_ascii()
+            || name.len() > 4
+            || words[0].ends;
+        let is_phone = value.contains('-') && value.split('-').any(|group| group.len() > 2);
+        let is_told = if hit.class == LabelClass::Lock {
+            standing.is_next && standing.is_close && words[0].ends && !is_year(&value) && value.len() > 3 && !is_phone
+        } else {
+            let is_far = standing.is_beside || !is_year(&value) && count(&value) > 3 && count(&value) < 9;
+            standing.is_next || is_named && is_far
+        };
+        let is_short = count(&value) == 3
+            && !(hit.class == LabelClass::Pin && name.len() == 3)
+            && !(value.len() == 3 && standing.is_beside && words[0].ends);
+        let is_value = is_code(&value) && COUNT.contains(&count(&value)) && !(is_short && (value.len() == 3 || !standing.is_next)) && is_told;
         is_value.then_some(at)
     }
 
@@ -229,7 +314,9 @@ impl Labelled<'_> {
             && if hit.class == LabelClass::Code {
                 (4..11).contains(&digits) && value.bytes().all(|b| b.is_ascii_digit() || b"-#*".contains(&b))
             } else {
-                word.is_quoted && !is_state(value) || digits > 0 && digits < value.len() && is_chosen(value, Bar::OneInTen)
+                let is_plain_mix = tells <= 1 && value.chars().all(char::is_alphanumeric);
+                word.is_quoted && !is_state(value)
+                    || digits > 0 && digits < value.len() && (is_plain_mix || is_chosen(value, Bar::OneInTen))
             };
         is_value.then(|| word.value.clone())
     }
@@ -237,19 +324,22 @@ impl Labelled<'_> {
     /// User and password as a pair: `creds admin/hunter2`, `login: deploy / Xy12!ab`.
     fn pair(&self, hit: &LabelHit) -> Option<Range<usize>> {
         const NEAR: usize = 6;
-        let words = after(self.text, &hit.at).words;
+        const LEAST: usize = 6;
+        let After { words, is_assigned, .. } = after(self.text, &hit.at);
         for (nth, word) in words.iter().take(NEAR).enumerate() {
             let value = &self.text[word.value.clone()];
-            let at = if let Some((user, password)) = value.split_once(['/', ':']) {
+            let at = if matches!(value, "/" | "") && nth > 0
+                && let Some(next) = words.get(nth + 1)
+            {
+                next.value.clone()
+            } else if let Some((user, password)) = value.split_once(['/', ':']) {
                 let is_user = !user.is_empty() && user.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-.@".contains(&b));
                 if !is_user || password.starts_with('/') {
                     continue;
                 }
                 word.value.end - password.len()..word.value.end
-            } else if matches!(value, "/" | "") && nth > 0
-                && let Some(next) = words.get(nth + 1)
-            {
-                next.value.clone()
+            } else if nth == 0 && is_assigned || nth > 0 && self.tells(&words[nth - 1]) && value.ends_with(['!', '?', '#', '$', '*']) {
+                word.value.clone()
             } else {
                 continue;
             };
@@ -259,7 +349,7 @@ impl Labelled<'_> {
                 && !is_placeholder(password)
                 && !is_reference(password)
                 && password.chars().any(|c| c.is_ascii_digit())
-                && is_chosen(password, Bar::OneInTen);
+                && (is_chosen(password, Bar::OneInTen) || password.len() >= LEAST && password.chars().all(char::is_alphanumeric));
             if is_value {
                 return Some(at);
             }
@@ -270,13 +360,19 @@ impl Labelled<'_> {
 
 /// Whether a value only says where the secret is: a variable, a path, a call.
 pub(super) fn is_reference(value: &str) -> bool {
-    value.starts_with(['/', '{', '%', '<', '(', '[', '~', '@'])
+    value.starts_with(['/', '{', '<', '(', '[', '~'])
+        || value.strip_prefix(['@', '%']).is_some_and(|name| name.chars().all(|c| c.is_alphabetic() || "%_.-/".contains(c)))
         || value.starts_with("./")
         || value.contains("::")
         || value.contains("://")
         || value.contains("()")
         || value.ends_with('(')
         || value.strip_prefix('$').is_some_and(|name| name.starts_with(['{', '(']) || name.bytes().all(|b| b.is_ascii_uppercase() || b == b'_'))
+}
+
+/// Whether four digits may be a year of our days.
+fn is_year(value: &str) -> bool {
+    value.len() == 4 && (value.starts_with("19") || value.starts_with("20")) && value.bytes().all(|b| b.is_ascii_digit())
 }
 
 /// Groups of 8, 4, 4, 4 and 12 hex digits (RFC 9562).
@@ -300,6 +396,7 @@ pub(super) fn bare(text: &str, hits: &[LabelHit], least: usize, found: &mut Vec<
             && value.len() <= super::LONGEST
             && value.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'=' | b'_' | b'-'))
             && value.matches('/').count() * 16 <= value.len()
+            && !value.trim_end_matches('=').contains('=')
             && has(u8::is_ascii_lowercase)
             && has(u8::is_ascii_uppercase)
             && has(u8::is_ascii_digit)
@@ -317,5 +414,5 @@ pub(super) fn bare(text: &str, hits: &[LabelHit], least: usize, found: &mut Vec<
 
 /// The words behind a place, for rules of other files.
 pub(super) fn words_behind(text: &str, at: usize) -> Vec<Word> {
-    read(text, at, false)
+    read(text, at, None)
 }

@@ -45,42 +45,48 @@ pub(super) struct Word {
 pub(super) struct After {
     /// Whether a sign that assigns stands between the label and the first word.
     pub(super) is_assigned: bool,
+    /// Whether `'s` stands there, as in `the password's …`.
+    pub(super) is_told: bool,
     /// Whether the label is only the beginning of a longer name (`PASSWORD_PROD`).
     pub(super) is_longer: bool,
     pub(super) words: Vec<Word>,
-    /// Whether the sentence asks.
+    /// Whether the sentence asks, or the label is a function that is called.
     pub(super) asks: bool,
 }
 
 /// Reads what follows a label that stands at `label`.
 pub(super) fn after(text: &str, label: &Range<usize>) -> After {
-    let mut at = label.end;
+    // A label may be the beginning of a compound (`lockbox`).
+    let rest = text[label.end..].chars().take_while(|c| c.is_alphabetic() && !is_wide(*c));
+    let mut at = label.end + rest.map(char::len_utf8).sum::<usize>();
     let name = text[at..].bytes().take(64).take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'));
     let name = name.count();
-    let is_longer = name > 0 && text[at..at + name].contains(|c: char| c.is_ascii_alphanumeric());
-    at += name;
+    let is_longer = name > 0 && text[at..].starts_with(['_', '-']) && text[at..at + name].contains(|c: char| c.is_ascii_alphanumeric());
+    at += if is_longer { name } else { 0 };
     let marks = text[at..].bytes().take(3).take_while(|b| b"\"'`*])".contains(b)).count();
     let rest = text[at + marks..].trim_start_matches([' ', '\t']);
     let in_tag = rest.starts_with('>') && text[..label.start].ends_with('<');
-    let signs = ["=>", ":=", "->", "=", ":", "：", "→", "|", "\t"];
+    let signs = ["=>", ":=", "->", "=", ":", "：", "→", "|", "/ ", "\t"];
     let sign = signs.iter().find(|sign| rest.starts_with(**sign)).filter(|_| !rest.starts_with("=="));
-    let is_assigned = in_tag || sign.is_some();
+    let is_called = text[label.end..].starts_with('(');
+    let is_assigned = in_tag || sign.is_some() || text[..label.start].ends_with("--") && rest.len() < text[at..].len();
     if is_assigned {
-        at = text.len() - rest.len() + sign.map_or(1, |sign| sign.len());
+        at = text.len() - rest.len() + sign.map_or(usize::from(in_tag), |sign| sign.len());
     }
-    let is_set = sign == Some(&"=");
-    let mut words = read(text, at, is_set);
+    let is_short = ["'s ", "’s "].iter().find(|is| text[at..].starts_with(**is));
+    at += is_short.map_or(0, |is| is.len());
+    let mut words = read(text, at, sign.copied());
     // `Password:` alone on its line names what stands on the next.
     let line = text[at..].trim_start_matches([' ', '\t', '*']);
     if words.is_empty() && is_assigned && line.starts_with(['\n', '\r']) {
-        words = read(text, text.len() - line.trim_start_matches(['\n', '\r']).len(), false);
+        words = read(text, text.len() - line.trim_start_matches(['\n', '\r']).len(), None);
     }
-    let asks = words.last().is_some_and(|word| text[word.at.clone()].ends_with(['?', '？']));
-    After { is_assigned, is_longer, words, asks }
+    let asks = is_called || words.last().is_some_and(|word| text[word.at.clone()].ends_with(['?', '？']));
+    After { is_assigned, is_told: is_short.is_some(), is_longer, words, asks }
 }
 
-/// The words of the sentence from `from` on. A value that is set by `=` ends where the next setting begins.
-pub(super) fn read(text: &str, from: usize, is_set: bool) -> Vec<Word> {
+/// The words of the sentence from `from` on, behind a sign that assigns. A value that `=` sets ends where the next setting begins.
+pub(super) fn read(text: &str, from: usize, sign: Option<&str>) -> Vec<Word> {
     let mut words: Vec<Word> = Vec::new();
     let mut at = from;
     while words.len() < MOST_WORDS && at - from < MOST_BYTES {
@@ -88,7 +94,7 @@ pub(super) fn read(text: &str, from: usize, is_set: bool) -> Vec<Word> {
         if text[at..].is_empty() || text[at..].starts_with(['\n', '\r']) || words.last().is_some_and(|word| word.is_last) {
             break;
         }
-        let word = one(text, at, is_set && words.is_empty());
+        let word = one(text, at, sign.filter(|_| words.is_empty()));
         at = word.at.end;
         words.push(word);
     }
@@ -118,7 +124,7 @@ pub(super) fn before(text: &str, to: usize) -> Vec<Word> {
         if at >= to {
             break;
         }
-        let word = one(&text[..to], at, false);
+        let word = one(&text[..to], at, None);
         at = word.at.end;
         words.push(word);
     }
@@ -127,7 +133,7 @@ pub(super) fn before(text: &str, to: usize) -> Vec<Word> {
 }
 
 /// The word that begins at `at`, where no space stands.
-fn one(text: &str, at: usize, is_set: bool) -> Word {
+fn one(text: &str, at: usize, sign: Option<&str>) -> Word {
     let rest = &text[at..];
     let first = rest.chars().next().unwrap_or(' ');
     if let Some((_, closers)) = QUOTES.iter().find(|(open, _)| *open == first)
@@ -141,7 +147,7 @@ fn one(text: &str, at: usize, is_set: bool) -> Word {
     }
     let wide = is_wide(first);
     let stops = |c: char| {
-        c.is_whitespace() || (is_wide(c) != wide) || c == '<' || (is_set && matches!(c, ';' | '&' | '"' | '\'')) || c == '・'
+        c.is_whitespace() || (is_wide(c) != wide && (sign.is_none() || "。、，；（）".contains(c))) || matches!(c, '<' | '「' | '『') || (sign == Some("=") && matches!(c, ';' | '&' | '"' | '\'')) || c == '・'
     };
     let skip = first.len_utf8();
     let length = rest[skip..].char_indices().take(LONGEST).find(|(_, c)| stops(*c)).map_or_else(
@@ -174,7 +180,9 @@ fn finish(text: &str, at: Range<usize>, value: Range<usize>, is_quoted: bool) ->
     let raw = &text[at.clone()];
     let tail = &text[value.end..at.end];
     let next = text[at.end..].trim_start_matches([' ', '\t']);
-    let is_last = tail.contains(['.', '!', '?', '。', '！', '？']) || raw.ends_with(['!', '?', '。', '！', '？']);
+    // `no. 5` goes on.
+    let is_short = tail == "." && next.starts_with(|c: char| c.is_ascii_digit());
+    let is_last = !is_short && tail.contains(['.', '!', '?', '。', '！', '？', ';']) || raw.ends_with(['!', '?', '。', '！', '？']);
     let ends = is_last
         || tail.contains([',', ';', ')', '、', '，', '）'])
         || next.is_empty()
