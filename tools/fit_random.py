@@ -308,6 +308,16 @@ def natural(r, words):
     return word() + r.of(['_', '-', '']) + r.of(['id', 'name', 'key', 'v' + n(1, 9), 'prod', 'dev', n(1, 9)])
 
 
+def code(r, words):
+    """Long names of code, with digits in them: no machine made them. As passwords they would be good ones, so `chosen` does not see them."""
+    word = lambda: r.of(words) + (str(r.between(1, 99)) if r.below(5) == 0 else '')
+    count = r.between(3, 6)
+    if r.below(2):
+        return r.of('-_./').join(word() for _ in range(count))
+    text = ''.join(w[:1].upper() + w[1:] for w in (word() for _ in range(count)))
+    return r.of([text, text[:1].lower() + text[1:]])
+
+
 def halves(words):
     """Two thirds for fitting, a third left out, by a checksum of the word."""
     is_out = lambda word: sum(ord(c) * (i + 7) for i, c in enumerate(word.lower())) % 3 == 0
@@ -319,6 +329,7 @@ def values(seed, words, choices, count):
     rows = [(made(r), 'made') for _ in range(count)]
     rows += [(chosen(r, r.of([words, choices]), None), 'chosen') for _ in range(count)]
     rows += [(natural(r, words), 'natural') for _ in range(2 * count)]
+    rows += [(code(r, words), 'code') for _ in range(count // 4)]
     return [(value, of) for value, of in rows if len(value) > 1]
 
 
@@ -378,8 +389,8 @@ def table():
     rows = values(1, fitting, choices(in_states), 4000)
     held = values(2, out, choices(out_states), 1500)
     lines, bars, weights = [], [], []
-    for name, is_one in (('made', ('made',)), ('chosen', ('made', 'chosen'))):
-        pick = lambda rows: [(v, float(of in is_one)) for v, of in rows]
+    for name, is_one, skip in (('made', ('made',), ''), ('chosen', ('made', 'chosen'), 'code')):
+        pick = lambda rows: [(v, float(of in is_one)) for v, of in rows if of != skip]
         x = np.array([features(v, pairs) for v, _ in pick(rows)])
         w = fit(x, np.array([y for _, y in pick(rows)]), RIDGE[name])
         held_x = np.array([features(v, pairs) for v, _ in pick(held)])

@@ -37,6 +37,7 @@ use crate::item::{Durability, Gate};
 pub(super) use durability::durability;
 pub use echo::{Heard, is_echo};
 pub use fields::{Cut, Field, Named, clean};
+use secrets::Found;
 pub use secrets::SecretKind;
 
 /// The numbers of the gate.
@@ -274,17 +275,25 @@ pub fn redact(text: &str, constants: &Constants) -> Option<Redacted> {
     if found.is_empty() {
         return None;
     }
+    Some(Redacted { text: cut(text, &found), found: found.iter().map(|secret| secret.kind).collect() })
+}
+
+/// What the words begin with that stand in for a secret.
+const STAND_IN: &str = "[redacted: ";
+
+/// The text with what each secret is in its place.
+fn cut(text: &str, found: &[Found]) -> String {
     let mut out = String::with_capacity(text.len());
     let mut from = 0;
-    for secret in &found {
+    for secret in found {
         out.push_str(&text[from..secret.at.start]);
-        out.push_str("[redacted: ");
+        out.push_str(STAND_IN);
         out.push_str(secret.kind.label());
         out.push(']');
         from = secret.at.end;
     }
     out.push_str(&text[from..]);
-    Some(Redacted { text: out, found: found.iter().map(|secret| secret.kind).collect() })
+    out
 }
 
 /// Words that stand around a secret and say nothing of their own.
@@ -391,7 +400,7 @@ fn is_little(redacted: &str, constants: &Constants) -> bool {
     let mut left = 0;
     let mut rest = redacted;
     // What stands in for secrets is no word of the text.
-    while let Some(start) = rest.find("[redacted: ") {
+    while let Some(start) = rest.find(STAND_IN) {
         left += own_words(&rest[..start]);
         rest = rest[start..].find(']').map_or("", |end| &rest[start + end + 1..]);
     }

@@ -30,7 +30,8 @@ struct Weights {
     pairs: Vec<[f32; 27]>,
 }
 
-static WEIGHTS: LazyLock<Weights> = LazyLock::new(|| parse(FITTED).expect("the weights are for the features"));
+static WEIGHTS: LazyLock<Weights> =
+    LazyLock::new(|| parse(FITTED).expect("the weights are for the features"));
 
 /// Reads the weights; none where they are for other features.
 fn parse(text: &'static str) -> Option<Weights> {
@@ -198,10 +199,8 @@ fn surprise(value: &[char], classes: &[Class], pairs: &[[f32; 27]]) -> (f32, f32
     let mut high = [0.0_f32; 3];
     for at in 0..=value.len() {
         let letter = value.get(at).and_then(|c| plain(*c)).map(|c| usize::from(c as u8 - b'a') + 1);
-        let begins_word = at > 0
-            && at < value.len()
-            && classes[at - 1] == Class::Small
-            && classes[at] == Class::Capital;
+        let begins_word =
+            at > 0 && at < value.len() && classes[at - 1] == Class::Small && classes[at] == Class::Capital;
         if row > 0 && (letter.is_none() || begins_word) {
             total += pairs[row][0];
             count += 1;
@@ -322,7 +321,12 @@ mod tests {
             let (value, scores) = sample.split_once('\t').unwrap();
             let scores: Vec<f32> = scores.split(' ').map(|score| score.parse().unwrap()).collect();
             assert!((made(value) - scores[0]).abs() < 0.02, "{value}: {} is not {}", made(value), scores[0]);
-            assert!((chosen(value) - scores[1]).abs() < 0.02, "{value}: {} is not {}", chosen(value), scores[1]);
+            assert!(
+                (chosen(value) - scores[1]).abs() < 0.02,
+                "{value}: {} is not {}",
+                chosen(value),
+                scores[1]
+            );
             count += 1;
         }
         assert!(count > 10);
@@ -339,7 +343,8 @@ mod tests {
 
     #[test]
     fn machines_make_what_nobody_reads() {
-        let check = |value: &str, expected: bool| assert_eq!(is_made(value, Bar::OneInHundred), expected, "{value}");
+        let check =
+            |value: &str, expected: bool| assert_eq!(is_made(value, Bar::OneInHundred), expected, "{value}");
         check("7Gk2pQ9xVb4LmT8wZc1R", true);
         check("3f2a91c07be45d6688a1f0c2", true);
         check("getUserAccessToken2FromVault1", false);
@@ -351,11 +356,14 @@ mod tests {
 
     #[test]
     fn people_choose_what_they_can_type() {
-        let check = |value: &str, expected: bool| assert_eq!(is_chosen(value, Bar::ThreeInHundred), expected, "{value}");
+        let check = |value: &str, expected: bool| {
+            assert_eq!(is_chosen(value, Bar::ThreeInHundred), expected, "{value}")
+        };
         for value in ["Sommer2024!", "Tr0ub4dor&3", "p@ssw0rd1", "Xk9#mQ2v!"] {
             check(value, true);
         }
-        for value in ["gespeichert", "2026-03-01", "v1.24.0", "web-01", "src/main.rs", "8080", "ada@acme.org"] {
+        for value in ["gespeichert", "2026-03-01", "v1.24.0", "web-01", "src/main.rs", "8080", "ada@acme.org"]
+        {
             check(value, false);
         }
     }

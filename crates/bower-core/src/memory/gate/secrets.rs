@@ -55,12 +55,49 @@ pub(super) struct Found {
 
 /// Every secret of a text, in its order, none inside another.
 pub(super) fn find(text: &str, constants: &Constants) -> Vec<Found> {
-    search(text, Some(constants.least_bare))
+    until_none(text, Some(constants.least_bare))
 }
 
 /// The same but for random characters and words that nothing announces.
 pub(super) fn find_announced(text: &str) -> Vec<Found> {
-    search(text, None)
+    until_none(text, None)
+}
+
+/// Searches again without what was found, for a label that stood before two values; so what was cut once holds nothing more.
+fn until_none(text: &str, least_bare: Option<usize>) -> Vec<Found> {
+    // Each round finds what the ones before hid; more than three were never seen.
+    const MOST_ROUNDS: usize = 6;
+    let mut found = search(text, least_bare);
+    for _ in 0..MOST_ROUNDS {
+        if found.is_empty() {
+            break;
+        }
+        let rest = super::cut(text, &found);
+        let more = search(&rest, least_bare);
+        if more.is_empty() {
+            break;
+        }
+        // Places of the rest are those of the text, moved by what was cut before them.
+        let mut known = found.iter().peekable();
+        let (mut grown, mut shrunk) = (0, 0);
+        let back: Vec<Found> = more
+            .into_iter()
+            .map(|secret| {
+                while let Some(next) = known.next_if(|next| next.at.start + grown - shrunk < secret.at.start)
+                {
+                    grown += super::STAND_IN.len() + next.kind.label().len() + 1;
+                    shrunk += next.at.len();
+                }
+                Found {
+                    at: secret.at.start + shrunk - grown..secret.at.end + shrunk - grown,
+                    kind: secret.kind,
+                }
+            })
+            .collect();
+        found.extend(back);
+        found = apart(found);
+    }
+    found
 }
 
 fn search(text: &str, least_bare: Option<usize>) -> Vec<Found> {
@@ -95,7 +132,8 @@ fn search(text: &str, least_bare: Option<usize>) -> Vec<Found> {
 
 /// Where secrets were cut out before.
 fn redacted(text: &str) -> Vec<Range<usize>> {
-    let ends = text.match_indices("[redacted: ").filter_map(|(at, _)| Some(at..at + text[at..].find(']')? + 1));
+    let ends =
+        text.match_indices(super::STAND_IN).filter_map(|(at, _)| Some(at..at + text[at..].find(']')? + 1));
     ends.collect()
 }
 

@@ -55,7 +55,10 @@ pub(super) fn armour(text: &str, found: &mut Vec<Found>, public: &mut Vec<Range<
         let head = text[at..].find('\n').map_or(text.len(), |end| at + end + 1);
         let length = body_length(&text[head..]);
         if head > at + line.len() && length >= LEAST_BODY {
-            found.push(Found { at: head..head + text[head..head + length].trim_end().len(), kind: SecretKind::PRIVATE_KEY });
+            found.push(Found {
+                at: head..head + text[head..head + length].trim_end().len(),
+                kind: SecretKind::PRIVATE_KEY,
+            });
         }
     }
 }

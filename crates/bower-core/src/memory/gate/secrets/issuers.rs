@@ -35,7 +35,8 @@ struct Formats {
 
 static FORMATS: LazyLock<Formats> = LazyLock::new(|| {
     let (of, formats) = parse(TABLE).expect("issuers.tsv is as its head says");
-    let prefixes = AhoCorasick::new(of.iter().map(|(prefix, _)| prefix)).expect("the prefixes fit an automaton");
+    let prefixes =
+        AhoCorasick::new(of.iter().map(|(prefix, _)| prefix)).expect("the prefixes fit an automaton");
     Formats { prefixes, of, formats }
 });
 
@@ -44,7 +45,8 @@ type Parsed = (Vec<(&'static str, usize)>, Vec<IssuerFormat>);
 fn parse(table: &'static str) -> Option<Parsed> {
     let (mut of, mut formats) = (Vec::new(), Vec::new());
     for line in table.lines().filter(|line| !line.starts_with('#')) {
-        let [label, before, prefixes, after, source] = line.split('\t').collect::<Vec<_>>().try_into().ok()?;
+        let [label, before, prefixes, after, source] =
+            line.split('\t').collect::<Vec<_>>().try_into().ok()?;
         if source.is_empty() {
             return None;
         }
@@ -141,7 +143,9 @@ fn end_of(text: &str, mut at: usize, parts: &[Part]) -> Option<usize> {
     let bytes = text.as_bytes();
     for (nth, part) in parts.iter().enumerate() {
         match part {
-            Part::Text(literal) => at += bytes[at..].starts_with(literal.as_bytes()).then_some(literal.len())?,
+            Part::Text(literal) => {
+                at += bytes[at..].starts_with(literal.as_bytes()).then_some(literal.len())?
+            }
             Part::Row { class, least, most } => {
                 let row = bytes[at..].iter().take(most + 1);
                 let length = row.take_while(|byte| has(*class, **byte) == Some(true)).count();

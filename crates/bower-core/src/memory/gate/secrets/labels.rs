@@ -69,7 +69,8 @@ struct Labels {
     ids: Vec<PersonalNumber>,
 }
 
-static TABLES: LazyLock<Labels> = LazyLock::new(|| parse(LABELS, IDS).expect("the tables are as their heads say"));
+static TABLES: LazyLock<Labels> =
+    LazyLock::new(|| parse(LABELS, IDS).expect("the tables are as their heads say"));
 
 fn rows(table: &'static str) -> impl Iterator<Item = Vec<&'static str>> {
     table.lines().filter(|line| !line.starts_with('#')).map(|line| line.split('\t').collect())
@@ -116,7 +117,14 @@ fn parse(labels: &'static str, ids: &'static str) -> Option<Labels> {
         AhoCorasick::builder().match_kind(kind).ascii_case_insensitive(true).build(patterns).ok()
     };
     let words = automaton(MatchKind::LeftmostLongest, patterns)?;
-    Some(Labels { words, of, stand_ins: automaton(MatchKind::Standard, stand_ins)?, holders, namers, ids: numbers })
+    Some(Labels {
+        words,
+        of,
+        stand_ins: automaton(MatchKind::Standard, stand_ins)?,
+        holders,
+        namers,
+        ids: numbers,
+    })
 }
 
 fn class_of(name: &str) -> Option<LabelClass> {
@@ -185,7 +193,11 @@ pub(super) const fn is_wide(c: char) -> bool {
 
 /// The words of the tables that stand in a text, in its order.
 pub(super) fn hits(text: &str) -> Vec<LabelHit> {
-    TABLES.words.find_iter(text).filter_map(|hit| hit_of(text, hit.span().range(), &TABLES.of[hit.pattern().as_usize()])).collect()
+    TABLES
+        .words
+        .find_iter(text)
+        .filter_map(|hit| hit_of(text, hit.span().range(), &TABLES.of[hit.pattern().as_usize()]))
+        .collect()
 }
 
 fn hit_of(text: &str, at: Range<usize>, entry: &Entry) -> Option<LabelHit> {
@@ -239,7 +251,8 @@ pub(in super::super) fn is_namer(name: &str) -> bool {
 /// Whether a value is nothing but a word for a secret: `https://user:password@host`.
 pub(super) fn is_label(value: &str) -> bool {
     hits(value).iter().any(|hit| {
-        hit.at == (0..value.len()) && matches!(hit.class, LabelClass::Password | LabelClass::Key | LabelClass::Pin)
+        hit.at == (0..value.len())
+            && matches!(hit.class, LabelClass::Password | LabelClass::Key | LabelClass::Pin)
     })
 }
 
@@ -259,7 +272,8 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, class: LabelClass, expected: &[&str]) {
-        let found: Vec<&str> = hits(text).into_iter().filter(|hit| hit.class == class).map(|hit| &text[hit.at]).collect();
+        let found: Vec<&str> =
+            hits(text).into_iter().filter(|hit| hit.class == class).map(|hit| &text[hit.at]).collect();
         assert_eq!(found, expected, "{text}");
     }
 

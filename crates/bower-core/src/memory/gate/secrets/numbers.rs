@@ -19,7 +19,8 @@ pub(super) fn cards(text: &str, found: &mut Vec<Found>) {
         }
         let groups = groups(text, at);
         let end = groups.last().map_or(at + 1, |group| group.end);
-        let is_open = !text[..at].ends_with(|c: char| c.is_alphanumeric() || matches!(c, '.' | ',' | '+' | '_' | '-'))
+        let is_open = !text[..at]
+            .ends_with(|c: char| c.is_alphanumeric() || matches!(c, '.' | ',' | '+' | '_' | '-'))
             && !text[end..].starts_with(|c: char| c.is_alphabetic() || c == '_');
         at = end;
         if !is_open {
@@ -33,7 +34,10 @@ pub(super) fn cards(text: &str, found: &mut Vec<Found>) {
                 first += 1;
                 continue;
             };
-            found.push(Found { at: groups[part.start].start..groups[part.end - 1].end, kind: SecretKind("payment card") });
+            found.push(Found {
+                at: groups[part.start].start..groups[part.end - 1].end,
+                kind: SecretKind("payment card"),
+            });
             first = part.end;
         }
     }
@@ -60,7 +64,8 @@ fn groups(text: &str, from: usize) -> Vec<Range<usize>> {
 fn is_card(text: &str, groups: &[Range<usize>]) -> bool {
     let length: usize = groups.iter().map(Range::len).sum();
     // One group, four of four, or 4-6-5 and 4-6-4: what is cut otherwise is another number.
-    let is_cut = groups.len() == 1 || groups.iter().all(|group| (4..=6).contains(&group.len())) && groups[0].len() == 4;
+    let is_cut = groups.len() == 1
+        || groups.iter().all(|group| (4..=6).contains(&group.len())) && groups[0].len() == 4;
     if !is_cut || !(13..=19).contains(&length) {
         return false;
     }
@@ -112,7 +117,9 @@ pub(super) fn accounts(text: &str, found: &mut Vec<Found>) {
             let is_gap = matches!(byte, b' ' | b'-') && all.len() >= 4;
             if byte.is_ascii_digit() || byte.is_ascii_uppercase() {
                 all.push(char::from(byte));
-            } else if !(is_gap && bytes.get(end + 1).is_some_and(|b| b.is_ascii_digit() || b.is_ascii_uppercase())) {
+            } else if !(is_gap
+                && bytes.get(end + 1).is_some_and(|b| b.is_ascii_digit() || b.is_ascii_uppercase()))
+            {
                 break;
             }
             end += 1;
@@ -162,7 +169,8 @@ impl Labelled<'_> {
         const MOST_GROUPS: usize = 9;
         let is_group = |word: &super::words::Word| {
             let value = &text[word.value.clone()];
-            !value.is_empty() && value.bytes().all(|b| b.is_ascii_digit() || b.is_ascii_uppercase() || b"-./+".contains(&b))
+            !value.is_empty()
+                && value.bytes().all(|b| b.is_ascii_digit() || b.is_ascii_uppercase() || b"-./+".contains(&b))
         };
         words.len() <= MOST_GROUPS
             && words.iter().all(is_group)
@@ -175,7 +183,8 @@ fn is_number(text: &str, row: usize) -> bool {
     let kind = personal_number(row);
     let all: String = text.chars().filter(|c| !" -./+".contains(*c)).collect();
     let digits = all.bytes().filter(u8::is_ascii_digit).count();
-    let is_date = text.len() == 10 && all.len() == 8 && text.bytes().filter(|b| b"-./".contains(b)).count() == 2;
+    let is_date =
+        text.len() == 10 && all.len() == 8 && text.bytes().filter(|b| b"-./".contains(b)).count() == 2;
     let is_shape = kind.length.contains(&all.len())
         && all.is_ascii()
         && all.len() - digits <= kind.most_letters
@@ -185,14 +194,19 @@ fn is_number(text: &str, row: usize) -> bool {
     is_shape
         && match kind.check {
             "card" => is_issued(&all),
-            "any" => personal_numbers().iter().any(|other| other.check != "any" && other.length.contains(&all.len()) && checks(&all, other.check) == Some(true)),
+            "any" => personal_numbers().iter().any(|other| {
+                other.check != "any"
+                    && other.length.contains(&all.len())
+                    && checks(&all, other.check) == Some(true)
+            }),
             _ => true,
         }
 }
 
 /// Whether the check digits of a number are right, by the name of the check in the table; `None` for no check.
 fn checks(all: &str, check: &str) -> Option<bool> {
-    let digits: Option<Vec<i32>> = all.chars().map(|c| c.to_digit(10).and_then(|digit| i32::try_from(digit).ok())).collect();
+    let digits: Option<Vec<i32>> =
+        all.chars().map(|c| c.to_digit(10).and_then(|digit| i32::try_from(digit).ok())).collect();
     Some(match check {
         "-" | "card" | "any" => return None,
         "luhn" => luhn(all),
@@ -201,11 +215,14 @@ fn checks(all: &str, check: &str) -> Option<bool> {
         "pure11" => pure11(&digits?),
         weights => {
             let (weights, modulus) = weights.split_once('/')?;
-            let weights: Vec<i32> = weights.split(' ').map(|weight| weight.parse().ok()).collect::<Option<_>>()?;
+            let weights: Vec<i32> =
+                weights.split(' ').map(|weight| weight.parse().ok()).collect::<Option<_>>()?;
             let digits = digits?;
-            // CPF has two check digits; the row has the weights of the last.
+            // Of two check digits (CPF) the row has the weights of the last.
             digits.len() == weights.len()
-                && digits.iter().zip(&weights).map(|(digit, weight)| digit * weight).sum::<i32>() % modulus.parse::<i32>().ok()? == 0
+                && digits.iter().zip(&weights).map(|(digit, weight)| digit * weight).sum::<i32>()
+                    % modulus.parse::<i32>().ok()?
+                    == 0
         }
     })
 }
@@ -261,14 +278,19 @@ mod tests {
     fn check_digits_are_those_of_their_publishers() {
         // ISO/IEC 7812's and IBAN registry's examples; BZSt's test number; UIDAI's sample; Verhoeff's 236; a DNI of the Spanish police.
         assert!(luhn("79927398713") && !luhn("79927398710") && !luhn("7992739871x"));
-        assert!(mod97("GB82WEST12345698765432") && mod97("DE89370400440532013000") && !mod97("DE88370400440532013000"));
+        assert!(
+            mod97("GB82WEST12345698765432")
+                && mod97("DE89370400440532013000")
+                && !mod97("DE88370400440532013000")
+        );
         assert_eq!(checks("86095742719", "pure11"), Some(true));
         assert_eq!(checks("86095742718", "pure11"), Some(false));
         assert_eq!(checks("2363", "verhoeff"), Some(true));
         assert_eq!(checks("2364", "verhoeff"), Some(false));
         assert_eq!(checks("12345678Z", "dni"), Some(true));
         assert_eq!(checks("12345678A", "dni"), Some(false));
-        let check = |label: &str| personal_numbers().iter().find(|row| row.kind.label() == label).unwrap().check;
+        let check =
+            |label: &str| personal_numbers().iter().find(|row| row.kind.label() == label).unwrap().check;
         assert_eq!(checks("44051401359", check("PESEL")), Some(true));
         assert_eq!(checks("7569217076985", check("AHV number")), Some(true));
         assert_eq!(checks("111222333", check("BSN")), Some(true));
@@ -279,7 +301,9 @@ mod tests {
     #[test]
     fn every_row_has_a_check_or_none() {
         for row in personal_numbers() {
-            let is_known = matches!(row.check, "-" | "card" | "any") || checks("123456789012", row.check).is_some() || row.check == "dni";
+            let is_known = matches!(row.check, "-" | "card" | "any")
+                || checks("123456789012", row.check).is_some()
+                || row.check == "dni";
             assert!(is_known, "{row:?}");
         }
     }

@@ -56,7 +56,9 @@ impl Labelled<'_> {
             end -= 1;
         }
         let (mut first, mut other, mut is_told) = (true, 0, true);
-        for word in self.text[from..end].split(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | '/' | '、' | '|')) {
+        for word in self.text[from..end]
+            .split(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | '/' | '、' | '|'))
+        {
             let value = word.trim_matches(|c: char| !c.is_ascii_alphanumeric());
             let is_number = value.len() <= 2 && value.bytes().all(|b| b.is_ascii_digit());
             if is_code(value) && (!first || is_told || is_chosen(value, Bar::OneInTen)) {
@@ -83,7 +85,8 @@ impl Labelled<'_> {
     /// The words behind `seed phrase:` or `recovery phrase is`, which numbers and commas may part.
     fn named_seed(&self, label: &LabelHit) -> Option<Range<usize>> {
         let after = after(self.text, &label.at);
-        let told = after.words.iter().take(6).position(|word| self.tells(word)).map(|nth| after.words[nth].at.end);
+        let told =
+            after.words.iter().take(6).position(|word| self.tells(word)).map(|nth| after.words[nth].at.end);
         let least = if label.class == LabelClass::Phrase { LEAST_NAMED } else { LEAST_SEED };
         let first = after.words.first()?.at.start;
         let from = if after.is_assigned { first } else { told.unwrap_or(first) };
@@ -98,7 +101,8 @@ impl Labelled<'_> {
         for word in self.text[from..end].split_whitespace() {
             let value = word.trim_matches(|c: char| !c.is_alphabetic());
             let at = value.as_ptr() as usize - self.text.as_ptr() as usize;
-            let is_word = value.chars().count() >= 3 && value.chars().all(|c| c.is_alphabetic() && !c.is_uppercase());
+            let is_word =
+                value.chars().count() >= 3 && value.chars().all(|c| c.is_alphabetic() && !c.is_uppercase());
             common += usize::from(is_common(value));
             if is_word && common <= MOST_COMMON {
                 range = Some(range.map_or(at, |range| range.start)..at + value.len());
@@ -120,7 +124,11 @@ fn is_code(value: &str) -> bool {
     let digits = value.bytes().filter(u8::is_ascii_digit).count();
     let joints = value.len() - letters - digits;
     let groups = value.split(['-', '.']).collect::<Vec<_>>();
-    let is_date = letters == 0 && groups.len() == 3 && groups.iter().all(|group| group.len() <= 4) && digits <= 8 && groups[0].len() != groups[1].len();
+    let is_date = letters == 0
+        && groups.len() == 3
+        && groups.iter().all(|group| group.len() <= 4)
+        && digits <= 8
+        && groups[0].len() != groups[1].len();
     let is_year = letters == 0 && joints == 0 && value.len() == 4 && value.starts_with("20");
     (4..=64).contains(&value.len())
         && value.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.'))
@@ -147,10 +155,17 @@ pub(super) fn bare_seeds(text: &str, found: &mut Vec<Found>) {
         let mut distinct = words.clone();
         distinct.sort_unstable();
         distinct.dedup();
-        if is_row && (LEAST_SEED..=MOST_SEED).contains(&words.len()) && common <= MOST_COMMON && distinct.len() + 2 >= words.len() {
+        if is_row
+            && (LEAST_SEED..=MOST_SEED).contains(&words.len())
+            && common <= MOST_COMMON
+            && distinct.len() + 2 >= words.len()
+        {
             let place = |word: &str| word.as_ptr() as usize - text.as_ptr() as usize;
             let last = words[words.len() - 1];
-            found.push(Found { at: place(words[0])..place(last) + last.len(), kind: SecretKind("recovery phrase") });
+            found.push(Found {
+                at: place(words[0])..place(last) + last.len(),
+                kind: SecretKind("recovery phrase"),
+            });
         }
     }
 }

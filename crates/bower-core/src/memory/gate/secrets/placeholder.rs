@@ -4,7 +4,10 @@ use super::labels::stand_ins;
 
 /// Whether a value only stands for one.
 pub(super) fn is_placeholder(value: &str) -> bool {
-    if value.starts_with(['<', '{', '[', '…']) || value.len() > 2 && value.starts_with('%') && value.ends_with('%') || (value.starts_with('$') && !value.contains(['&', '!', '#'])) {
+    if value.starts_with(['<', '{', '[', '…'])
+        || value.len() > 2 && value.starts_with('%') && value.ends_with('%')
+        || (value.starts_with('$') && !value.contains(['&', '!', '#']))
+    {
         return true;
     }
     let mut letters = value.chars();
@@ -25,7 +28,9 @@ pub(super) fn is_placeholder(value: &str) -> bool {
 fn is_written(value: &str, at: usize, length: usize) -> bool {
     const LONG: usize = 7;
     let shown = &value.as_bytes()[at..at + length];
-    length >= LONG || !shown[1..].iter().any(u8::is_ascii_uppercase) || !shown.iter().any(u8::is_ascii_lowercase)
+    length >= LONG
+        || !shown[1..].iter().any(u8::is_ascii_uppercase)
+        || !shown.iter().any(u8::is_ascii_lowercase)
 }
 
 /// Whether a row of `x` stands in it. A made key of 20 signs has three of them in mixed cases once in 1,700 times, four of one case
@@ -61,7 +66,13 @@ mod tests {
             assert!(is_placeholder(value), "{value}");
         }
         // Made keys may have a word or a row of letters that came about.
-        for value in ["hunter2", "gItJjhVOOWYouRYSB3SC", "glpat-UG9PlnG6O90fEXXxmWwN", "Q3xxxW2LT5NVX8RDab", "$ommer24!"] {
+        for value in [
+            "hunter2",
+            "gItJjhVOOWYouRYSB3SC",
+            "glpat-UG9PlnG6O90fEXXxmWwN",
+            "Q3xxxW2LT5NVX8RDab",
+            "$ommer24!",
+        ] {
             assert!(!is_placeholder(value), "{value}");
         }
     }

@@ -28,7 +28,9 @@ impl Labelled<'_> {
         let words = words_behind(self.text, from);
         for (nth, word) in words.iter().enumerate() {
             let raw = self.text[word.at.clone()].trim_end_matches(['.', ',', ')', '`']);
-            let at = if matches!(raw, "-u" | "--user" | "--proxy-user" | "-a") && words.get(nth + 1).is_some_and(|next| self.text[next.value.clone()].contains(':')) {
+            let at = if matches!(raw, "-u" | "--user" | "--proxy-user" | "-a")
+                && words.get(nth + 1).is_some_and(|next| self.text[next.value.clone()].contains(':'))
+            {
                 words.get(nth + 1).and_then(|next| {
                     let (_, password) = self.text[next.value.clone()].split_once(':')?;
                     Some(next.value.end - password.len()..next.value.end)
@@ -47,7 +49,9 @@ impl Labelled<'_> {
             let is_value = value.len() >= 4
                 && !value.starts_with('-')
                 && !value.bytes().all(|b| b.is_ascii_digit() || matches!(b, b':' | b'.'))
-                && (word.at.len() != 2 || value.chars().any(|c| c.is_ascii_digit()) || words.get(nth + 1).is_some_and(|next| next.is_quoted))
+                && (word.at.len() != 2
+                    || value.chars().any(|c| c.is_ascii_digit())
+                    || words.get(nth + 1).is_some_and(|next| next.is_quoted))
                 && !is_placeholder(value)
                 && !is_reference(value)
                 && !is_label(value);
@@ -65,7 +69,10 @@ fn accounts(text: &str, found: &mut Vec<Found>) {
         let words = words_behind(text, at + slash.len());
         let Some(word) = words.first().filter(|_| user.contains('@') && user.contains('.')) else { continue };
         let value = &text[word.value.clone()];
-        if value.chars().any(|c| c.is_ascii_digit()) && is_chosen(value, Bar::OneInTen) && !is_placeholder(value) {
+        if value.chars().any(|c| c.is_ascii_digit())
+            && is_chosen(value, Bar::OneInTen)
+            && !is_placeholder(value)
+        {
             found.push(Found { at: word.value.clone(), kind: SecretKind::PASSWORD });
         }
     }
@@ -83,7 +90,9 @@ fn headers(text: &str, found: &mut Vec<Found>) {
             continue;
         }
         let value = rest.trim_start_matches(' ');
-        let end = value.find(|c: char| !(c.is_ascii_alphanumeric() || "-._~+/=:".contains(c))).unwrap_or(value.len());
+        let end = value
+            .find(|c: char| !(c.is_ascii_alphanumeric() || "-._~+/=:".contains(c)))
+            .unwrap_or(value.len());
         let value = value[..end].trim_end_matches('.');
         if value.len() >= LEAST && !is_placeholder(value) {
             let start = text.len() - rest.trim_start_matches(' ').len();
@@ -96,10 +105,14 @@ fn headers(text: &str, found: &mut Vec<Found>) {
 fn pgpass(text: &str, found: &mut Vec<Found>) {
     for word in text.split_ascii_whitespace() {
         let fields: Vec<&str> = word.splitn(5, ':').collect();
-        let is_port = |port: &str| port == "*" || port.len() >= 2 && port.len() <= 5 && port.bytes().all(|b| b.is_ascii_digit());
+        let is_port = |port: &str| {
+            port == "*" || port.len() >= 2 && port.len() <= 5 && port.bytes().all(|b| b.is_ascii_digit())
+        };
         if let [host, port, base, user, password] = fields[..]
             && is_port(port)
-            && [host, base, user].iter().all(|field| !field.is_empty() && !field.bytes().all(|b| b.is_ascii_digit()))
+            && [host, base, user]
+                .iter()
+                .all(|field| !field.is_empty() && !field.bytes().all(|b| b.is_ascii_digit()))
             && password.len() >= 3
             && !password.bytes().all(|b| b.is_ascii_digit() || b == b':')
             && !is_placeholder(password)
@@ -129,7 +142,8 @@ fn wifi(text: &str, found: &mut Vec<Found>) {
     for (at, name) in text.match_indices("WIFI:") {
         let start = at + name.len();
         let code = &text.as_bytes()[start..text.len().min(start + MOST)];
-        let mark = (0..code.len().saturating_sub(1)).find(|at| code[*at..].starts_with(b"P:") && (*at == 0 || code[at - 1] == b';'));
+        let mark = (0..code.len().saturating_sub(1))
+            .find(|at| code[*at..].starts_with(b"P:") && (*at == 0 || code[at - 1] == b';'));
         let Some(from) = mark.map(|at| at + 2) else { continue };
         let Some(length) = code[from..].iter().position(|b| *b == b';') else { continue };
         if length > 0 && text.is_char_boundary(start + from) {

@@ -105,17 +105,9 @@ fn pairs_blocks_and_headers_are_cut_out() {
 fn values_beside_a_name_are_cut_out() {
     let one = |text: &str, expected: &str, kind| redacts(text, expected, &[kind]);
     one("DB_PASSWORD=hunter2", "DB_PASSWORD=[redacted: password]", "password");
-    one(
-        "The Wi-Fi password is Tr0ub4dor&3.",
-        "The Wi-Fi password is [redacted: password].",
-        "password",
-    );
+    one("The Wi-Fi password is Tr0ub4dor&3.", "The Wi-Fi password is [redacted: password].", "password");
     one("{\"password\": \"p@ssw0rd1\"}", "{\"password\": \"[redacted: password]\"}", "password");
-    one(
-        "mysql --password hunter22 -u root",
-        "mysql --password [redacted: password] -u root",
-        "password",
-    );
+    one("mysql --password hunter22 -u root", "mysql --password [redacted: password] -u root", "password");
     one(
         "The password for the staging cluster in Frankfurt is Xk9#mQ2v!, rotate it in May.",
         "The password for the staging cluster in Frankfurt is [redacted: password], rotate it in May.",
@@ -218,7 +210,6 @@ fn ids_sums_and_words_are_no_secrets() {
     }
 }
 
-
 /// A case of `bower-bench`'s data/memory/secrets.jsonl.
 struct Case {
     text: String,
@@ -256,7 +247,11 @@ fn measure(part: &str) -> [(usize, usize); 2] {
     for Case { text, secrets } in cases(part) {
         let redacted = redact(&text, &Constants::default());
         let kept = redacted.as_ref().map_or(&text, |redacted| &redacted.text);
-        let is_wrong = if secrets.is_empty() { redacted.is_some() } else { secrets.iter().any(|secret| kept.contains(secret)) };
+        let is_wrong = if secrets.is_empty() {
+            redacted.is_some()
+        } else {
+            secrets.iter().any(|secret| kept.contains(secret))
+        };
         let count = &mut counts[usize::from(secrets.is_empty())];
         *count = (count.0 + usize::from(is_wrong), count.1 + 1);
     }
@@ -286,8 +281,35 @@ fn what_was_cut_holds_nothing_more() {
 fn time_grows_with_length_alone() {
     // Pieces from which rules look ahead or back; each would take minutes without a limit.
     for piece in [
-        "password ", "password is ", "door code ", "backup code ", "seed phrase ", "sk-", "ghp_", "xox", "4444 ", "4444-", "DE89", "DE89 ", "curl -u ", "machine a ", "WIFI:",
-        "a:1:b:c:", "IBAN ", "SSN ", "Passwort: \"", "パスワードは", "abandon ", "-us", "=", "\"d\":\"", "[redacted: ", " / ", "#", "1/", "Private-Lines: ",
+        "password ",
+        "password is ",
+        "door code ",
+        "backup code ",
+        "seed phrase ",
+        "sk-",
+        "ghp_",
+        "xox",
+        "4444 ",
+        "4444-",
+        "DE89",
+        "DE89 ",
+        "curl -u ",
+        "machine a ",
+        "WIFI:",
+        "a:1:b:c:",
+        "IBAN ",
+        "SSN ",
+        "Passwort: \"",
+        "パスワードは",
+        "abandon ",
+        "-us",
+        "=",
+        "\"d\":\"",
+        "[redacted: ",
+        " / ",
+        "#",
+        "1/",
+        "Private-Lines: ",
     ] {
         let text = piece.repeat(200_000 / piece.len());
         find(&text, &Constants::default());

@@ -74,17 +74,25 @@ impl Labelled<'_> {
             let at = match hit.class {
                 LabelClass::Password => self
                     .behind(hit, Self::password)
-                    .or_else(|| self.is_near(&hit.at, LabelClass::Lock).then(|| self.behind(hit, Self::digits)).flatten())
+                    .or_else(|| {
+                        self.is_near(&hit.at, LabelClass::Lock)
+                            .then(|| self.behind(hit, Self::digits))
+                            .flatten()
+                    })
                     .or_else(|| self.ahead(hit)),
                 LabelClass::Key if self.is_near(&hit.at, LabelClass::Pair) => {
                     self.behind(hit, Self::key).or_else(|| self.behind(hit, Self::network_key))
                 }
                 LabelClass::Key | LabelClass::AwsSecret => self.behind(hit, Self::key),
                 LabelClass::Pin | LabelClass::Lock => self.behind(hit, Self::digits),
-                LabelClass::Code if self.is_near(&hit.at, LabelClass::Lock) || self.is_near(&hit.at, LabelClass::Once) => {
+                LabelClass::Code
+                    if self.is_near(&hit.at, LabelClass::Lock) || self.is_near(&hit.at, LabelClass::Once) =>
+                {
                     self.behind(hit, Self::digits).or_else(|| self.ahead(hit))
                 }
-                LabelClass::Code if self.is_near(&hit.at, LabelClass::Pair) => self.behind(hit, Self::password),
+                LabelClass::Code if self.is_near(&hit.at, LabelClass::Pair) => {
+                    self.behind(hit, Self::password)
+                }
                 LabelClass::Pair => self.pair(hit),
                 _ => None,
             };
@@ -98,7 +106,8 @@ impl Labelled<'_> {
             let digits = self.text[..end].bytes().rev().take(9).take_while(u8::is_ascii_digit).count();
             let start = end - digits;
             let at = start..end + sign.len();
-            let is_word = !self.text[..start].ends_with(|c: char| c.is_alphanumeric() || c == '*') && !self.text[at.end..].starts_with(char::is_alphanumeric);
+            let is_word = !self.text[..start].ends_with(|c: char| c.is_alphanumeric() || c == '*')
+                && !self.text[at.end..].starts_with(char::is_alphanumeric);
             if (3..9).contains(&digits) && is_word && self.is_near(&at, LabelClass::Lock) {
                 found.push(Found { at, kind: SecretKind::PASSWORD });
             }
@@ -116,7 +125,10 @@ impl Labelled<'_> {
         for nth in 0..words.len() {
             let word = &words[nth];
             // What a password has: `password policy`, `token id`.
-            if nth == 0 && !is_assigned && self.is_at(word.value.start, &[LabelClass::About, LabelClass::Plain]) {
+            if nth == 0
+                && !is_assigned
+                && self.is_at(word.value.start, &[LabelClass::About, LabelClass::Plain])
+            {
                 return None;
             }
             let is_named = nth > 0 && self.text[words[nth - 1].at.clone()].ends_with([':', '=', '：']);
@@ -124,7 +136,10 @@ impl Labelled<'_> {
                 told = Some(nth);
             }
             // `is now X` still tells; `is hashed with X` says how it is.
-            let is_told = is_named || nth == 0 && is_assigned || told.is_some_and(|told| (told..told + 2).contains(&nth)) || nth > 0 && self.tells(&words[nth - 1]);
+            let is_told = is_named
+                || nth == 0 && is_assigned
+                || told.is_some_and(|told| (told..told + 2).contains(&nth))
+                || nth > 0 && self.tells(&words[nth - 1]);
             let is_late = !is_named && told.is_some_and(|told| nth > told + 1);
             let standing = Standing {
                 is_told,
@@ -173,16 +188,27 @@ impl Labelled<'_> {
         } else if word.is_quoted && near {
             is_long && (is_odd || digits > 0 || !is_state(value))
         } else if digits == value.len() {
-            is_long && (standing.is_next && standing.is_told && (word.ends || standing.is_assigned) || standing.is_beside && word.ends && !is_year(value))
+            is_long
+                && (standing.is_next && standing.is_told && (word.ends || standing.is_assigned)
+                    || standing.is_beside && word.ends && !is_year(value))
         } else if standing.is_assigned && word.ends {
             is_long && (is_odd || !is_state(value))
         } else if standing.is_told {
             let bar = if standing.is_assigned { Bar::OneInFive } else { Bar::OneInTen };
             is_odd && (is_chosen(value, bar) || word.ends && standing.is_next && is_plain_mix)
-                || word.ends && standing.is_next && !standing.is_late && is_long && digits == 0 && !is_state(value) && !value.contains(['/', '.'])
+                || word.ends
+                    && standing.is_next
+                    && !standing.is_late
+                    && is_long
+                    && digits == 0
+                    && !is_state(value)
+                    && !value.contains(['/', '.'])
         } else if standing.is_beside {
             is_odd && digits > 0 && is_chosen(value, Bar::OneInTen)
-                || word.ends && is_long && (is_plain_mix || letters == value.chars().count() && !is_state(value) && self.is_paired(hit))
+                || word.ends
+                    && is_long
+                    && (is_plain_mix
+                        || letters == value.chars().count() && !is_state(value) && self.is_paired(hit))
         } else {
             let bar = match (word.ends, standing.is_close) {
                 (true, true) => Bar::OneInTen,
@@ -202,7 +228,10 @@ impl Labelled<'_> {
     /// Whether a label is the verb `pass` rather than the short word for a password, which stands behind a user.
     fn is_verb(&self, hit: &LabelHit, value: &str) -> bool {
         let name = &self.text[hit.at.clone()];
-        name.eq_ignore_ascii_case("pass") && !self.is_paired(hit) && !self.text[..hit.at.start].ends_with('_') && (name == "PASS" || !value.contains(|c: char| c.is_ascii_digit()))
+        name.eq_ignore_ascii_case("pass")
+            && !self.is_paired(hit)
+            && !self.text[..hit.at.start].ends_with('_')
+            && (name == "PASS" || !value.contains(|c: char| c.is_ascii_digit()))
     }
 
     /// Whether a word for a user stands before a label.
@@ -216,9 +245,13 @@ impl Labelled<'_> {
         let last = words.iter().position(|word| word.ends)?;
         let is_word = |word: &Word| {
             let value = &self.text[word.value.clone()];
-            value.chars().count() >= 3 && value.chars().all(char::is_lowercase) && !is_common(value) && !self.tells(word)
+            value.chars().count() >= 3
+                && value.chars().all(char::is_lowercase)
+                && !is_common(value)
+                && !self.tells(word)
         };
-        (last + 1 >= LEAST && words[..=last].iter().all(is_word)).then(|| words[0].value.start..words[last].value.end)
+        (last + 1 >= LEAST && words[..=last].iter().all(is_word))
+            .then(|| words[0].value.start..words[last].value.end)
     }
 
     /// The key of a wireless network, which people choose.
@@ -227,7 +260,9 @@ impl Labelled<'_> {
         const LEAST: usize = 8;
         let is_key = |at: &Range<usize>| {
             let value = &self.text[at.clone()];
-            value.len() >= LEAST && value.contains(|c: char| c.is_ascii_digit()) && !value.contains([':', '/', '_'])
+            value.len() >= LEAST
+                && value.contains(|c: char| c.is_ascii_digit())
+                && !value.contains([':', '/', '_'])
         };
         self.password(hit, words, standing).filter(is_key)
     }
@@ -249,9 +284,14 @@ impl Labelled<'_> {
         } else if standing.is_told && !standing.is_doubtful {
             long && is_made(value, Bar::ThreeInHundred)
                 || is_uuid(value)
-                || is_setting && value.len() >= LEAST_SETTING && is_mixed && is_chosen(value, Bar::OneInTen) && !value.contains(['/', '.', ':'])
+                || is_setting
+                    && value.len() >= LEAST_SETTING
+                    && is_mixed
+                    && is_chosen(value, Bar::OneInTen)
+                    && !value.contains(['/', '.', ':'])
         } else {
-            let is_sum = is_hex && !(standing.is_beside && value.len() >= LEAST_HEX && value.len() != GIT && !is_uuid(value));
+            let is_sum = is_hex
+                && !(standing.is_beside && value.len() >= LEAST_HEX && value.len() != GIT && !is_uuid(value));
             long && !is_sum && is_mixed && is_made(value, Bar::OneInHundred)
         };
         is_value.then(|| word.value.clone())
@@ -270,7 +310,10 @@ impl Labelled<'_> {
         // Groups of digits: `44 17`.
         for next in &words[1..] {
             let group = &self.text[next.value.clone()];
-            if next.value.start != at.end + 1 || !group.bytes().all(|b| b.is_ascii_digit()) || group.is_empty() {
+            if next.value.start != at.end + 1
+                || !group.bytes().all(|b| b.is_ascii_digit())
+                || group.is_empty()
+            {
                 break;
             }
             at.end = next.value.end;
@@ -288,7 +331,12 @@ impl Labelled<'_> {
             || words[0].ends;
         let is_phone = value.contains('-') && value.split('-').any(|group| group.len() > 2);
         let is_told = if hit.class == LabelClass::Lock {
-            standing.is_next && standing.is_close && words[0].ends && !is_year(&value) && value.len() > 3 && !is_phone
+            standing.is_next
+                && standing.is_close
+                && words[0].ends
+                && !is_year(&value)
+                && value.len() > 3
+                && !is_phone
         } else {
             let is_far = standing.is_beside || !is_year(&value) && count(&value) > 3 && count(&value) < 9;
             standing.is_next || is_named && is_far
@@ -296,7 +344,10 @@ impl Labelled<'_> {
         let is_short = count(&value) == 3
             && !(hit.class == LabelClass::Pin && name.len() == 3)
             && !(value.len() == 3 && standing.is_beside && words[0].ends);
-        let is_value = is_code(&value) && COUNT.contains(&count(&value)) && !(is_short && (value.len() == 3 || !standing.is_next)) && is_told;
+        let is_value = is_code(&value)
+            && COUNT.contains(&count(&value))
+            && !(is_short && (value.len() == 3 || !standing.is_next))
+            && is_told;
         is_value.then_some(at)
     }
 
@@ -328,17 +379,21 @@ impl Labelled<'_> {
         let After { words, is_assigned, .. } = after(self.text, &hit.at);
         for (nth, word) in words.iter().take(NEAR).enumerate() {
             let value = &self.text[word.value.clone()];
-            let at = if matches!(value, "/" | "") && nth > 0
+            let at = if matches!(value, "/" | "")
+                && nth > 0
                 && let Some(next) = words.get(nth + 1)
             {
                 next.value.clone()
             } else if let Some((user, password)) = value.split_once(['/', ':']) {
-                let is_user = !user.is_empty() && user.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-.@".contains(&b));
+                let is_user = !user.is_empty()
+                    && user.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-.@".contains(&b));
                 if !is_user || password.starts_with('/') {
                     continue;
                 }
                 word.value.end - password.len()..word.value.end
-            } else if nth == 0 && is_assigned || nth > 0 && self.tells(&words[nth - 1]) && value.ends_with(['!', '?', '#', '$', '*']) {
+            } else if nth == 0 && is_assigned
+                || nth > 0 && self.tells(&words[nth - 1]) && value.ends_with(['!', '?', '#', '$', '*'])
+            {
                 word.value.clone()
             } else {
                 continue;
@@ -349,7 +404,8 @@ impl Labelled<'_> {
                 && !is_placeholder(password)
                 && !is_reference(password)
                 && password.chars().any(|c| c.is_ascii_digit())
-                && (is_chosen(password, Bar::OneInTen) || password.len() >= LEAST && password.chars().all(char::is_alphanumeric));
+                && (is_chosen(password, Bar::OneInTen)
+                    || password.len() >= LEAST && password.chars().all(char::is_alphanumeric));
             if is_value {
                 return Some(at);
             }
@@ -361,23 +417,31 @@ impl Labelled<'_> {
 /// Whether a value only says where the secret is: a variable, a path, a call.
 pub(super) fn is_reference(value: &str) -> bool {
     value.starts_with(['/', '{', '<', '(', '[', '~'])
-        || value.strip_prefix(['@', '%']).is_some_and(|name| name.chars().all(|c| c.is_alphabetic() || "%_.-/".contains(c)))
+        || value
+            .strip_prefix(['@', '%'])
+            .is_some_and(|name| name.chars().all(|c| c.is_alphabetic() || "%_.-/".contains(c)))
         || value.starts_with("./")
         || value.contains("::")
         || value.contains("://")
         || value.contains("()")
         || value.ends_with('(')
-        || value.strip_prefix('$').is_some_and(|name| name.starts_with(['{', '(']) || name.bytes().all(|b| b.is_ascii_uppercase() || b == b'_'))
+        || value.strip_prefix('$').is_some_and(|name| {
+            name.starts_with(['{', '(']) || name.bytes().all(|b| b.is_ascii_uppercase() || b == b'_')
+        })
 }
 
 /// Whether four digits may be a year of our days.
 fn is_year(value: &str) -> bool {
-    value.len() == 4 && (value.starts_with("19") || value.starts_with("20")) && value.bytes().all(|b| b.is_ascii_digit())
+    value.len() == 4
+        && (value.starts_with("19") || value.starts_with("20"))
+        && value.bytes().all(|b| b.is_ascii_digit())
 }
 
 /// Groups of 8, 4, 4, 4 and 12 hex digits (RFC 9562).
 fn is_uuid(value: &str) -> bool {
-    let groups = value.split('-').map(|group| if group.bytes().all(|b| b.is_ascii_hexdigit()) { group.len() } else { 0 });
+    let groups = value
+        .split('-')
+        .map(|group| if group.bytes().all(|b| b.is_ascii_hexdigit()) { group.len() } else { 0 });
     groups.eq([8, 4, 4, 4, 12])
 }
 
@@ -394,7 +458,9 @@ pub(super) fn bare(text: &str, hits: &[LabelHit], least: usize, found: &mut Vec<
         let has = |test: fn(&u8) -> bool| value.as_bytes().iter().any(test);
         if value.len() >= least
             && value.len() <= super::LONGEST
-            && value.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'=' | b'_' | b'-'))
+            && value
+                .bytes()
+                .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'=' | b'_' | b'-'))
             && value.matches('/').count() * 16 <= value.len()
             && !value.trim_end_matches('=').contains('=')
             && has(u8::is_ascii_lowercase)

@@ -23,8 +23,10 @@ const QUOTES: [(char, &[char]); 8] = [
 ];
 /// Marks around a value that are none of it.
 const OPENS: &[char] = &['"', '\'', '`', '(', '*', '“', '„', '«', '‚', '‘', '|', '[', '（', '_', '「', '『'];
-const CLOSES: &[char] =
-    &['.', ',', ';', ':', ')', '"', '\'', '`', '*', ']', '}', '”', '“', '»', '」', '』', '。', '、', '，', '）', '’', '|', '_'];
+const CLOSES: &[char] = &[
+    '.', ',', ';', ':', ')', '"', '\'', '`', '*', ']', '}', '”', '“', '»', '」', '』', '。', '、', '，',
+    '）', '’', '|', '_',
+];
 
 /// A word of a sentence.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,9 +61,12 @@ pub(super) fn after(text: &str, label: &Range<usize>) -> After {
     // A label may be the beginning of a compound (`lockbox`).
     let rest = text[label.end..].chars().take_while(|c| c.is_alphabetic() && !is_wide(*c));
     let mut at = label.end + rest.map(char::len_utf8).sum::<usize>();
-    let name = text[at..].bytes().take(64).take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'));
+    let name =
+        text[at..].bytes().take(64).take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'));
     let name = name.count();
-    let is_longer = name > 0 && text[at..].starts_with(['_', '-']) && text[at..at + name].contains(|c: char| c.is_ascii_alphanumeric());
+    let is_longer = name > 0
+        && text[at..].starts_with(['_', '-'])
+        && text[at..at + name].contains(|c: char| c.is_ascii_alphanumeric());
     at += if is_longer { name } else { 0 };
     let marks = text[at..].bytes().take(3).take_while(|b| b"\"'`*])".contains(b)).count();
     let rest = text[at + marks..].trim_start_matches([' ', '\t']);
@@ -69,7 +74,8 @@ pub(super) fn after(text: &str, label: &Range<usize>) -> After {
     let signs = ["=>", ":=", "->", "=", ":", "：", "→", "|", "/ ", "\t"];
     let sign = signs.iter().find(|sign| rest.starts_with(**sign)).filter(|_| !rest.starts_with("=="));
     let is_called = text[label.end..].starts_with('(');
-    let is_assigned = in_tag || sign.is_some() || text[..label.start].ends_with("--") && rest.len() < text[at..].len();
+    let is_assigned =
+        in_tag || sign.is_some() || text[..label.start].ends_with("--") && rest.len() < text[at..].len();
     if is_assigned {
         at = text.len() - rest.len() + sign.map_or(usize::from(in_tag), |sign| sign.len());
     }
@@ -91,7 +97,10 @@ pub(super) fn read(text: &str, from: usize, sign: Option<&str>) -> Vec<Word> {
     let mut at = from;
     while words.len() < MOST_WORDS && at - from < MOST_BYTES {
         at = text.len() - text[at..].trim_start_matches([' ', '\t', '\u{3000}', '\u{a0}']).len();
-        if text[at..].is_empty() || text[at..].starts_with(['\n', '\r']) || words.last().is_some_and(|word| word.is_last) {
+        if text[at..].is_empty()
+            || text[at..].starts_with(['\n', '\r'])
+            || words.last().is_some_and(|word| word.is_last)
+        {
             break;
         }
         let word = one(text, at, sign.filter(|_| words.is_empty()));
@@ -99,7 +108,11 @@ pub(super) fn read(text: &str, from: usize, sign: Option<&str>) -> Vec<Word> {
         words.push(word);
     }
     if let Some(last) = words.last_mut()
-        && text[last.at.end..].trim_start_matches([' ', '\t']).chars().next().is_none_or(|c| matches!(c, '\n' | '\r'))
+        && text[last.at.end..]
+            .trim_start_matches([' ', '\t'])
+            .chars()
+            .next()
+            .is_none_or(|c| matches!(c, '\n' | '\r'))
     {
         last.ends = true;
     }
@@ -112,7 +125,10 @@ pub(super) fn before(text: &str, to: usize) -> Vec<Word> {
     while !text.is_char_boundary(from) {
         from += 1;
     }
-    let start = ["\n", ". ", "! ", "? ", "。"].iter().filter_map(|end| text[from..to].rfind(end).map(|at| at + end.len())).max();
+    let start = ["\n", ". ", "! ", "? ", "。"]
+        .iter()
+        .filter_map(|end| text[from..to].rfind(end).map(|at| at + end.len()))
+        .max();
     let mut at = from + start.unwrap_or(0);
     // A piece of a word is no word.
     if start.is_none() && from > 0 {
@@ -141,13 +157,20 @@ fn one(text: &str, at: usize, sign: Option<&str>) -> Word {
     {
         let value = at + first.len_utf8()..at + length;
         let end = value.end + text[value.end..].chars().next().map_or(0, char::len_utf8);
-        let marks = text[end..].chars().take_while(|c| CLOSES.contains(c) || matches!(c, '!' | '?')).map(char::len_utf8);
+        let marks = text[end..]
+            .chars()
+            .take_while(|c| CLOSES.contains(c) || matches!(c, '!' | '?'))
+            .map(char::len_utf8);
         let end = end + marks.sum::<usize>();
         return finish(text, at..end, value, true);
     }
     let wide = is_wide(first);
     let stops = |c: char| {
-        c.is_whitespace() || (is_wide(c) != wide && (sign.is_none() || "。、，；（）".contains(c))) || matches!(c, '<' | '「' | '『') || (sign == Some("=") && matches!(c, ';' | '&' | '"' | '\'')) || c == '・'
+        c.is_whitespace()
+            || (is_wide(c) != wide && (sign.is_none() || "。、，；（）".contains(c)))
+            || matches!(c, '<' | '「' | '『')
+            || (sign == Some("=") && matches!(c, ';' | '&' | '"' | '\''))
+            || c == '・'
     };
     let skip = first.len_utf8();
     let length = rest[skip..].char_indices().take(LONGEST).find(|(_, c)| stops(*c)).map_or_else(
@@ -182,7 +205,8 @@ fn finish(text: &str, at: Range<usize>, value: Range<usize>, is_quoted: bool) ->
     let next = text[at.end..].trim_start_matches([' ', '\t']);
     // `no. 5` goes on.
     let is_short = tail == "." && next.starts_with(|c: char| c.is_ascii_digit());
-    let is_last = !is_short && tail.contains(['.', '!', '?', '。', '！', '？', ';']) || raw.ends_with(['!', '?', '。', '！', '？']);
+    let is_last = !is_short && tail.contains(['.', '!', '?', '。', '！', '？', ';'])
+        || raw.ends_with(['!', '?', '。', '！', '？']);
     let ends = is_last
         || tail.contains([',', ';', ')', '、', '，', '）'])
         || next.is_empty()
@@ -208,10 +232,10 @@ mod tests {
     fn words_follow_a_label() {
         check("pw: hunter2, then", "pw", true, &["hunter2", "then"]);
         check("The password is \"a b c\". Next", "password", false, &["is", "a b c"]);
-        check("Pwd=abc;Database=x", "Pwd", true, &["abc", "Database=x"]);
+        check("Pwd=abc;Database=x", "Pwd", true, &["abc", ";Database=x"]);
         check("{\"password\": \"p@ss\"}", "password", true, &["p@ss"]);
         check("パスワードはsakura24です。", "パスワード", false, &["は", "sakura24", "です"]);
-        check("<password>abc</password>", "password", true, &["abc", "<", "/password>"]);
+        check("<password>abc</password>", "password", true, &["abc", "</password>"]);
         check("Password:\n  hunter2\nx", "Password", true, &["hunter2"]);
         check("passwords == x", "passwords", false, &["==", "x"]);
     }
@@ -219,7 +243,8 @@ mod tests {
     #[test]
     fn words_before_come_nearest_first() {
         let text = "One. Use abc as the password";
-        let words: Vec<&str> = before(text, text.len() - 9).into_iter().map(|word| &text[word.value]).collect();
+        let words: Vec<&str> =
+            before(text, text.len() - 9).into_iter().map(|word| &text[word.value]).collect();
         assert_eq!(words, ["the", "as", "abc", "Use"]);
     }
 }
