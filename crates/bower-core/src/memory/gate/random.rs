@@ -40,11 +40,12 @@ fn parse(text: &'static str) -> Option<Weights> {
         chosen: [0.0; FEATURES],
         state: HashMap::new(),
         common: HashSet::new(),
-        made_bars: [f32::NAN; 4],
-        chosen_bars: [f32::NAN; 4],
+        made_bars: [0.0; 4],
+        chosen_bars: [0.0; 4],
         pairs: Vec::new(),
     };
     let (mut made, mut chosen) = (weights.made.iter_mut(), weights.chosen.iter_mut());
+    let (mut made_bars, mut chosen_bars) = (weights.made_bars.iter_mut(), weights.chosen_bars.iter_mut());
     for line in text.lines().filter(|line| !line.starts_with('#')) {
         let mut cells = line.split('\t');
         let (table, name, value) = (cells.next()?, cells.next()?, cells.next()?);
@@ -54,10 +55,8 @@ fn parse(text: &'static str) -> Option<Weights> {
             "state" => drop(weights.state.insert(name, value.parse().ok()?)),
             "common" => drop(weights.common.insert(name)),
             "bar" => {
-                let (of, share) = name.split_once('_')?;
-                let at = Bar::ALL.iter().position(|bar| bar.name() == share)?;
-                let bars = if of == "made" { &mut weights.made_bars } else { &mut weights.chosen_bars };
-                bars[at] = value.parse().ok()?;
+                let bars = if name.starts_with("made") { &mut made_bars } else { &mut chosen_bars };
+                *bars.next()? = value.parse().ok()?;
             }
             "sample" => {}
             "pairs" => {
@@ -69,8 +68,9 @@ fn parse(text: &'static str) -> Option<Weights> {
     }
     let is_whole = made.next().is_none()
         && chosen.next().is_none()
-        && weights.pairs.len() == 27
-        && weights.made_bars.iter().chain(&weights.chosen_bars).all(|bar| bar.is_finite());
+        && made_bars.next().is_none()
+        && chosen_bars.next().is_none()
+        && weights.pairs.len() == 27;
     is_whole.then_some(weights)
 }
 
@@ -85,19 +85,6 @@ pub(super) enum Bar {
     ThreeInHundred,
     /// One of a hundred.
     OneInHundred,
-}
-
-impl Bar {
-    const ALL: [Self; 4] = [Self::OneInFive, Self::OneInTen, Self::ThreeInHundred, Self::OneInHundred];
-
-    const fn name(self) -> &'static str {
-        match self {
-            Self::OneInFive => "80",
-            Self::OneInTen => "90",
-            Self::ThreeInHundred => "97",
-            Self::OneInHundred => "99",
-        }
-    }
 }
 
 /// Whether a value looks made, as keys and tokens do.

@@ -47,7 +47,6 @@ pub(super) struct PersonalNumber {
     /// Characters without the signs between them.
     pub(super) length: Range<usize>,
     pub(super) most_letters: usize,
-    pub(super) check: &'static str,
 }
 
 /// A word as it is looked for: which ends may be longer.
@@ -103,14 +102,13 @@ fn parse(labels: &'static str, ids: &'static str) -> Option<Labels> {
         }
     }
     for row in rows(ids) {
-        let [kind, words, length, letters, check, _] = row.try_into().ok()?;
+        let [kind, words, length, letters, _] = row.try_into().ok()?;
         add(words, LabelClass::Id(numbers.len()));
         let (least, most) = length.split_once('-')?;
         numbers.push(PersonalNumber {
             kind: SecretKind(kind),
             length: least.parse().ok()?..most.parse::<usize>().ok()? + 1,
             most_letters: letters.parse().ok()?,
-            check,
         });
     }
     let automaton = |kind, patterns: Vec<String>| {
@@ -261,11 +259,6 @@ pub(super) fn personal_number(row: usize) -> &'static PersonalNumber {
     &TABLES.ids[row]
 }
 
-/// All rows of that table.
-pub(super) fn personal_numbers() -> &'static [PersonalNumber] {
-    &TABLES.ids
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -290,9 +283,9 @@ mod tests {
 
     #[test]
     fn broken_tables_are_refused() {
-        let id = "a\tb\t1-2\t0\t-\tsource";
+        let id = "a\tb\t1-2\t0\tsource";
         assert!(parse("password\ten\tx", id).is_some());
         assert!(parse("other\ten\tx", id).is_none() && parse("password\tx", id).is_none());
-        assert!(parse("password\ten\tx", "a\tb\t1\t0\t-\tsource").is_none());
+        assert!(parse("password\ten\tx", "a\tb\t1\t0\tsource").is_none());
     }
 }

@@ -13,7 +13,6 @@ impl Labelled<'_> {
         headers(self.text, found);
         accounts(self.text, found);
         pgpass(self.text, found);
-        netrc(self.text, found);
         wifi(self.text, found);
         for hit in self.hits {
             if hit.class == LabelClass::Command {
@@ -119,19 +118,6 @@ fn pgpass(text: &str, found: &mut Vec<Found>) {
         {
             let end = word.as_ptr() as usize - text.as_ptr() as usize + word.len();
             found.push(Found { at: end - password.len()..end, kind: SecretKind::PASSWORD });
-        }
-    }
-}
-
-/// `machine … login … password …` of `.netrc` (its manual at GNU inetutils).
-fn netrc(text: &str, found: &mut Vec<Found>) {
-    for (at, name) in text.match_indices("machine ") {
-        let words: Vec<_> = text[at + name.len()..].split_ascii_whitespace().take(5).collect();
-        if let [_, "login", _, "password", password] = words[..]
-            && !is_placeholder(password)
-        {
-            let start = password.as_ptr() as usize - text.as_ptr() as usize;
-            found.push(Found { at: start..start + password.len(), kind: SecretKind::PASSWORD });
         }
     }
 }
