@@ -30,14 +30,14 @@ struct Formats {
     prefixes: AhoCorasick,
     /// The prefixes, each with the place of its format.
     of: Vec<(&'static str, usize)>,
-    formats: Vec<IssuerFormat>,
+    rows: Vec<IssuerFormat>,
 }
 
 static FORMATS: LazyLock<Formats> = LazyLock::new(|| {
     let (of, formats) = parse(TABLE).expect("issuers.tsv is as its head says");
     let prefixes =
         AhoCorasick::new(of.iter().map(|(prefix, _)| prefix)).expect("the prefixes fit an automaton");
-    Formats { prefixes, of, formats }
+    Formats { prefixes, of, rows: formats }
 });
 
 type Parsed = (Vec<(&'static str, usize)>, Vec<IssuerFormat>);
@@ -104,7 +104,7 @@ fn has(class: char, byte: u8) -> Option<bool> {
 pub(super) fn scan(text: &str, found: &mut Vec<Found>, public: &mut Vec<Range<usize>>) {
     for hit in FORMATS.prefixes.find_overlapping_iter(text) {
         let (prefix, format) = FORMATS.of[hit.pattern().as_usize()];
-        let format = &FORMATS.formats[format];
+        let format = &FORMATS.rows[format];
         let Some(start) = start_of(text, hit.start(), prefix, format) else { continue };
         let Some(end) = end_of(text, hit.end(), &format.after) else { continue };
         let Some(kind) = format.kind else {
@@ -144,7 +144,7 @@ fn end_of(text: &str, mut at: usize, parts: &[Part]) -> Option<usize> {
     for (nth, part) in parts.iter().enumerate() {
         match part {
             Part::Text(literal) => {
-                at += bytes[at..].starts_with(literal.as_bytes()).then_some(literal.len())?
+                at += bytes[at..].starts_with(literal.as_bytes()).then_some(literal.len())?;
             }
             Part::Row { class, least, most } => {
                 let row = bytes[at..].iter().take(most + 1);

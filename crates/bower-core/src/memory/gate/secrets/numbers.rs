@@ -180,13 +180,14 @@ impl Labelled<'_> {
 
 /// Whether a text is a number of the kind that a row of the table describes.
 fn is_number(text: &str, kind: &PersonalNumber) -> bool {
-    const LEAST_DIGITS: usize = 5;
+    // Passports of some countries have two digits alone.
+    let least_digits = if kind.most_letters > 3 && !text.contains(' ') { 2 } else { 5 };
     let all: String = text.chars().filter(|c| !" -./+".contains(*c)).collect();
     let digits = all.bytes().filter(u8::is_ascii_digit).count();
     let is_date = text.len() == 10 && all.len() == 8 && digits == 8;
     kind.length.contains(&all.len())
         && all.len() - digits <= kind.most_letters
-        && digits >= LEAST_DIGITS
+        && digits >= least_digits
         && !is_date
         && !is_shown(&all)
 }

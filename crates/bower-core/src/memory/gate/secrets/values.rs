@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::super::random::{Bar, is_chosen, is_common, is_made, is_state};
-use super::labels::{LabelClass, LabelHit, is_joining, is_label};
+use super::labels::{LabelClass, LabelHit, is_joining, is_label, is_wide};
 use super::placeholder::is_placeholder;
 use super::words::{After, Word, after, before, read};
 use super::{Found, SecretKind};
@@ -15,25 +15,44 @@ pub(super) struct Labelled<'a> {
     pub(super) hits: &'a [LabelHit],
 }
 
+/// What says that a value follows.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Told {
+    Not,
+    /// A word that tells, one word earlier: `is now X`.
+    Earlier,
+    /// A word that tells, behind others that say how the label is: `is hashed with X`.
+    Late,
+    /// A word that tells, right before it.
+    Word,
+    /// A sign that assigns, right before it.
+    Sign,
+}
+
 /// How a value stands to its label.
 struct Standing {
-    /// A sign that assigns stands before it, or a word that tells.
-    is_told: bool,
-    /// Such a sign stands right behind the label.
-    is_assigned: bool,
-    /// It is the first word behind the label.
-    is_beside: bool,
-    /// At most one word stands between.
-    is_close: bool,
-    /// What assigns or tells stands right before it.
-    is_next: bool,
-    /// Words stand between what tells and it, as in `is hashed with`.
-    is_late: bool,
+    /// How many words stand between.
+    nth: usize,
+    told: Told,
     /// The sentence asks for it, or the label is part of a longer name.
     is_doubtful: bool,
 }
 
-impl Labelled<'_> {
+impl Standing {
+    fn is_assigned(&self) -> bool {
+        self.nth == 0 && self.told == Told::Sign
+    }
+
+    /// Whether what tells stands right before it.
+    fn is_next(&self) -> bool {
+        self.told >= Told::Late
+    }
+}
+
+/// The judge of one class of labels: the value that the first of the words begins, if it is one.
+type Judge<'a> = fn(&Labelled<'a>, &LabelHit, &[Word], &Standing) -> Option<Range<usize>>;
+
+impl<'a> Labelled<'a> {
     /// The class of the word of the tables at a place, if it is one of `classes`.
     fn is_at(&self, at: usize, classes: &[LabelClass]) -> bool {
         let from = self.hits.partition_point(|hit| hit.at.start < at);
@@ -100,28 +119,30 @@ impl Labelled<'_> {
         }
     }
 
-    /// Digits before the sign that ends an entry (`4471#`), near a word for a lock.
+    /// Digits before the sign that ends an entry (`4471#`) and the turns of a dial (`18-42-07`), near a word for a lock.
     pub(super) fn entries(&self, found: &mut Vec<Found>) {
-        for (end, sign) in self.text.match_indices(['#', '*']) {
-            let digits = self.text[..end].bytes().rev().take(9).take_while(u8::is_ascii_digit).count();
-            let start = end - digits;
-            let at = start..end + sign.len();
-            let is_word = !self.text[..start].ends_with(|c: char| c.is_alphanumeric() || c == '*')
-                && !self.text[at.end..].starts_with(char::is_alphanumeric);
-            if (3..9).contains(&digits) && is_word && self.is_near(&at, LabelClass::Lock) {
+        for word in self.text.split(|c: char| c.is_whitespace() || is_wide(c) || c == ',') {
+            let value = word.trim_end_matches(['.', ')', ';', ':']).trim_start_matches('(');
+            let start = value.as_ptr() as usize - self.text.as_ptr() as usize;
+            let at = start..start + value.len();
+            let digits = value.trim_end_matches(['#', '*']);
+            let is_entry = digits.len() < value.len()
+                && (3..9).contains(&digits.len())
+                && digits.bytes().all(|b| b.is_ascii_digit());
+            let turns: Vec<u8> =
+                value.split('-').map_while(|turn| turn.parse().ok().filter(|_| turn.len() <= 2)).collect();
+            let is_date = turns.len() == 3 && turns[1] <= 31 && (turns[0] <= 12 || turns[1] <= 12);
+            let is_dial = turns.len() >= 3 && turns.len() == value.split('-').count() && !is_date;
+            if (is_entry || is_dial) && self.is_near(&at, LabelClass::Lock) {
                 found.push(Found { at, kind: SecretKind::PASSWORD });
             }
         }
     }
 
     /// The value behind a label, by the judge of its class.
-    fn behind(
-        &self,
-        hit: &LabelHit,
-        judge: fn(&Self, &LabelHit, &[Word], &Standing) -> Option<Range<usize>>,
-    ) -> Option<Range<usize>> {
-        let After { is_assigned, is_told: is_short, is_longer, words, asks } = after(self.text, &hit.at);
-        let mut told = is_short.then_some(0);
+    fn behind(&self, hit: &LabelHit, judge: Judge<'a>) -> Option<Range<usize>> {
+        let After { is_assigned, is_told, is_doubtful, words } = after(self.text, &hit.at);
+        let mut first_told = is_told.then_some(0);
         for nth in 0..words.len() {
             let word = &words[nth];
             // What a password has: `password policy`, `token id`.
@@ -131,25 +152,21 @@ impl Labelled<'_> {
             {
                 return None;
             }
-            let is_named = nth > 0 && self.text[words[nth - 1].at.clone()].ends_with([':', '=', '：']);
-            if told.is_none() && nth > 0 && self.tells(&words[nth - 1]) {
-                told = Some(nth);
+            let last = nth.checked_sub(1).map(|last| &words[last]);
+            let is_told = last.is_some_and(|last| self.tells(last)) || nth == 0 && is_told;
+            if is_told {
+                first_told = first_told.or(Some(nth));
             }
-            // `is now X` still tells; `is hashed with X` says how it is.
-            let is_told = is_named
-                || nth == 0 && is_assigned
-                || told.is_some_and(|told| (told..told + 2).contains(&nth))
-                || nth > 0 && self.tells(&words[nth - 1]);
-            let is_late = !is_named && told.is_some_and(|told| nth > told + 1);
-            let standing = Standing {
-                is_told,
-                is_assigned: is_assigned && nth == 0,
-                is_beside: nth == 0,
-                is_close: nth <= 1,
-                is_next: if nth == 0 { is_assigned || is_short } else { self.tells(&words[nth - 1]) },
-                is_doubtful: asks || is_longer,
-                is_late,
+            let signed =
+                last.map_or(is_assigned, |last| self.text[last.at.clone()].ends_with([':', '=', '：']));
+            let told = match first_told {
+                _ if signed => Told::Sign,
+                Some(first) if is_told && nth <= first + 1 => Told::Word,
+                Some(_) if is_told => Told::Late,
+                Some(first) if nth == first + 1 => Told::Earlier,
+                _ => Told::Not,
             };
+            let standing = Standing { nth, told, is_doubtful };
             if word.value.is_empty() {
                 continue;
             }
@@ -158,7 +175,7 @@ impl Labelled<'_> {
             }
             let value = &self.text[word.value.clone()];
             if is_placeholder(value) || is_reference(value) || is_label(value) {
-                if standing.is_assigned {
+                if standing.is_assigned() {
                     return None;
                 }
                 continue;
@@ -180,47 +197,52 @@ impl Labelled<'_> {
             || value.chars().any(|c| c.is_ascii_punctuation() && !"-_/.,:'".contains(c))
             || value.chars().skip(1).any(char::is_uppercase) && value.chars().any(char::is_lowercase);
         let is_long = value.chars().count() >= LEAST;
-        let near = standing.is_told || standing.is_beside;
+        let near = standing.told > Told::Not || standing.nth == 0;
         // Letters and digits alone, as in `amapola22`: no path, date or version.
-        let is_plain_mix = digits > 0 && letters > 1 && digits + letters == value.chars().count();
+        let joints =
+            value.chars().filter(|c| *c == '_' || *c == '-' && value.contains(char::is_uppercase)).count();
+        let is_plain_mix = digits > 0 && letters > 1 && digits + letters + joints == value.chars().count();
+        let is_name = value.starts_with(char::is_uppercase) && standing.nth > 4;
         let is_value = if standing.is_doubtful || self.is_verb(hit, value) {
             is_odd && near && is_chosen(value, Bar::OneInHundred)
         } else if word.is_quoted && near {
-            is_long && (is_odd || digits > 0 || !is_state(value))
+            is_long && (is_odd || digits > 0 || value.contains(' ') || !is_state(value))
         } else if digits == value.len() {
             is_long
-                && (standing.is_next && standing.is_told && (word.ends || standing.is_assigned)
-                    || standing.is_beside && word.ends && !is_year(value))
-        } else if standing.is_assigned && word.ends {
+                && (standing.is_next() && (word.ends || standing.is_assigned())
+                    || standing.nth == 0 && word.ends && !is_year(value))
+        } else if standing.is_assigned() && word.ends {
             is_long && (is_odd || !is_state(value))
-        } else if standing.is_told {
-            let bar = if standing.is_assigned { Bar::OneInFive } else { Bar::OneInTen };
-            is_odd && (is_chosen(value, bar) || word.ends && standing.is_next && is_plain_mix)
+        } else if standing.told > Told::Not {
+            let bar = if standing.is_assigned() { Bar::OneInFive } else { Bar::OneInTen };
+            is_odd && (is_chosen(value, bar) || word.ends && standing.is_next() && is_plain_mix)
                 || word.ends
-                    && standing.is_next
-                    && !standing.is_late
+                    && standing.is_next()
+                    && standing.told > Told::Late
                     && is_long
                     && digits == 0
                     && !is_state(value)
+                    && !is_name
                     && !value.contains(['/', '.'])
-        } else if standing.is_beside {
+        } else if standing.nth == 0 {
             is_odd && digits > 0 && is_chosen(value, Bar::OneInTen)
                 || word.ends
                     && is_long
                     && (is_plain_mix
                         || letters == value.chars().count() && !is_state(value) && self.is_paired(hit))
         } else {
-            let bar = match (word.ends, standing.is_close) {
+            let bar = match (word.ends, standing.nth <= 1) {
                 (true, true) => Bar::OneInTen,
                 (true, false) => Bar::ThreeInHundred,
                 (false, _) => Bar::OneInHundred,
             };
             is_odd && digits > 0 && is_chosen(value, bar)
         };
-        if standing.is_told && standing.is_next && !standing.is_doubtful {
-            if let Some(at) = self.phrase(words) {
-                return Some(at);
-            }
+        if standing.is_next()
+            && !standing.is_doubtful
+            && let Some(at) = self.phrase(words)
+        {
+            return Some(at);
         }
         is_value.then(|| word.value.clone())
     }
@@ -271,17 +293,16 @@ impl Labelled<'_> {
         const LEAST: usize = 16;
         const LEAST_SETTING: usize = 8;
         const LEAST_HEX: usize = 24;
-        const GIT: usize = 40;
         let word = &words[0];
         let value = &self.text[word.value.clone()];
         let has = |test: fn(&u8) -> bool| value.as_bytes().iter().any(test);
         let is_mixed = has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic);
         let is_hex = value.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-');
         let long = value.len() >= LEAST;
-        let is_setting = standing.is_assigned || word.is_quoted && standing.is_told;
-        let is_value = if self.is_near(&hit.at, LabelClass::Plain) && !standing.is_assigned {
+        let is_setting = standing.is_assigned() || word.is_quoted && standing.told > Told::Not;
+        let is_value = if self.is_near(&hit.at, LabelClass::Plain) && !standing.is_assigned() {
             false
-        } else if standing.is_told && !standing.is_doubtful {
+        } else if standing.told > Told::Not && !standing.is_doubtful {
             long && is_made(value, Bar::ThreeInHundred)
                 || is_uuid(value)
                 || is_setting
@@ -290,8 +311,7 @@ impl Labelled<'_> {
                     && is_chosen(value, Bar::OneInTen)
                     && !value.contains(['/', '.', ':'])
         } else {
-            let is_sum = is_hex
-                && !(standing.is_beside && value.len() >= LEAST_HEX && value.len() != GIT && !is_uuid(value));
+            let is_sum = is_hex && !(standing.nth == 0 && value.len() >= LEAST_HEX && !is_uuid(value));
             long && !is_sum && is_mixed && is_made(value, Bar::OneInHundred)
         };
         is_value.then(|| word.value.clone())
@@ -331,22 +351,19 @@ impl Labelled<'_> {
             || words[0].ends;
         let is_phone = value.contains('-') && value.split('-').any(|group| group.len() > 2);
         let is_told = if hit.class == LabelClass::Lock {
-            standing.is_next
-                && standing.is_close
-                && words[0].ends
-                && !is_year(&value)
-                && value.len() > 3
-                && !is_phone
+            let is_named =
+                standing.told == Told::Sign || standing.is_next() && standing.nth <= 1 && word.ends;
+            is_named && !is_year(&value) && value.len() > 3 && !is_phone
         } else {
-            let is_far = standing.is_beside || !is_year(&value) && count(&value) > 3 && count(&value) < 9;
-            standing.is_next || is_named && is_far
+            let is_far = standing.nth == 0 || !is_year(&value) && count(&value) > 3 && count(&value) < 9;
+            standing.is_next() || is_named && is_far
         };
         let is_short = count(&value) == 3
             && !(hit.class == LabelClass::Pin && name.len() == 3)
-            && !(value.len() == 3 && standing.is_beside && words[0].ends);
+            && !(value.len() == 3 && (standing.nth == 0 || standing.is_next()) && words[0].ends);
         let is_value = is_code(&value)
             && COUNT.contains(&count(&value))
-            && !(is_short && (value.len() == 3 || !standing.is_next))
+            && !(is_short && (value.len() == 3 || !standing.is_next()))
             && is_told;
         is_value.then_some(at)
     }

@@ -49,11 +49,9 @@ pub(super) struct After {
     pub(super) is_assigned: bool,
     /// Whether `'s` stands there, as in `the password's …`.
     pub(super) is_told: bool,
-    /// Whether the label is only the beginning of a longer name (`PASSWORD_PROD`).
-    pub(super) is_longer: bool,
+    /// Whether the sentence asks, the label is a function that is called, or only the beginning of a longer name (`PASSWORD_PROD`).
+    pub(super) is_doubtful: bool,
     pub(super) words: Vec<Word>,
-    /// Whether the sentence asks, or the label is a function that is called.
-    pub(super) asks: bool,
 }
 
 /// Reads what follows a label that stands at `label`.
@@ -87,8 +85,8 @@ pub(super) fn after(text: &str, label: &Range<usize>) -> After {
     if words.is_empty() && is_assigned && line.starts_with(['\n', '\r']) {
         words = read(text, text.len() - line.trim_start_matches(['\n', '\r']).len(), None);
     }
-    let asks = is_called || words.last().is_some_and(|word| text[word.at.clone()].ends_with(['?', '？']));
-    After { is_assigned, is_told: is_short.is_some(), is_longer, words, asks }
+    let asks = words.last().is_some_and(|word| text[word.at.clone()].ends_with(['?', '？']));
+    After { is_assigned, is_told: is_short.is_some(), is_doubtful: is_longer || is_called || asks, words }
 }
 
 /// The words of the sentence from `from` on, behind a sign that assigns. A value that `=` sets ends where the next setting begins.
