@@ -344,7 +344,7 @@ mod tests {
     #[test]
     fn people_choose_what_they_can_type() {
         let check = |value: &str, expected: bool| {
-            assert_eq!(is_chosen(value, Bar::ThreeInHundred), expected, "{value}")
+            assert_eq!(is_chosen(value, Bar::ThreeInHundred), expected, "{value}");
         };
         for value in ["Sommer2024!", "Tr0ub4dor&3", "p@ssw0rd1", "Xk9#mQ2v!"] {
             check(value, true);

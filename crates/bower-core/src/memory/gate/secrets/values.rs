@@ -86,7 +86,7 @@ impl<'a> Labelled<'a> {
     pub(super) fn values(&self, found: &mut Vec<Found>) {
         for hit in self.hits {
             let kind = match hit.class {
-                LabelClass::Key => SecretKind::TOKEN,
+                LabelClass::Key | LabelClass::Recovery => SecretKind::TOKEN,
                 LabelClass::AwsSecret => SecretKind("AWS secret key"),
                 _ => SecretKind::PASSWORD,
             };
@@ -102,7 +102,7 @@ impl<'a> Labelled<'a> {
                 LabelClass::Key if self.is_near(&hit.at, LabelClass::Pair) => {
                     self.behind(hit, Self::key).or_else(|| self.behind(hit, Self::network_key))
                 }
-                LabelClass::Key | LabelClass::AwsSecret => self.behind(hit, Self::key),
+                LabelClass::Key | LabelClass::AwsSecret | LabelClass::Recovery => self.behind(hit, Self::key),
                 LabelClass::Pin | LabelClass::Lock => self.behind(hit, Self::digits),
                 LabelClass::Code
                     if self.is_near(&hit.at, LabelClass::Lock) || self.is_near(&hit.at, LabelClass::Once) =>
@@ -309,7 +309,7 @@ impl<'a> Labelled<'a> {
                     && value.len() >= LEAST_SETTING
                     && is_mixed
                     && is_chosen(value, Bar::OneInTen)
-                    && !value.contains(['/', '.', ':'])
+                    && !value.contains(['/', '.', ':', '+'])
         } else {
             let is_sum = is_hex && !(standing.nth == 0 && value.len() >= LEAST_HEX && !is_uuid(value));
             long && !is_sum && is_mixed && is_made(value, Bar::OneInHundred)
@@ -408,8 +408,9 @@ impl<'a> Labelled<'a> {
                     continue;
                 }
                 word.value.end - password.len()..word.value.end
-            } else if nth == 0 && is_assigned
-                || nth > 0 && self.tells(&words[nth - 1]) && value.ends_with(['!', '?', '#', '$', '*'])
+            } else if nth == 0 && is_assigned && self.text[hit.at.end..word.at.start].contains('/')
+                || (nth == 0 && is_assigned || nth > 1 && self.tells(&words[nth - 1]))
+                    && value.contains(['!', '?', '#', '$', '*', '&', '%'])
             {
                 word.value.clone()
             } else {
