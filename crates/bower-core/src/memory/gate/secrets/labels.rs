@@ -2,6 +2,7 @@
 //! `labels.tsv` and `ids.tsv` have the words and explain how they are written.
 
 use aho_corasick::{AhoCorasick, MatchKind};
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::LazyLock;
 use unicode_normalization::UnicodeNormalization;
@@ -20,6 +21,8 @@ pub(super) enum LabelClass {
     AwsSecret,
     Pin,
     Code,
+    /// A number that is one of a lock's only beside a word for it.
+    Number,
     Lock,
     Once,
     Recovery,
@@ -50,6 +53,7 @@ pub(super) struct PersonalNumber {
 }
 
 /// A word as it is looked for: which ends may be longer.
+#[derive(Clone, Copy)]
 struct Entry {
     class: LabelClass,
     opens: bool,
@@ -60,7 +64,8 @@ struct Entry {
 
 struct Labels {
     words: AhoCorasick,
-    of: Vec<Entry>,
+    /// What each pattern is: `zip` is a command, and says of a code that it is a place's.
+    of: Vec<Vec<Entry>>,
     stand_ins: AhoCorasick,
     /// Names of JSON fields that hold a value, and those that name one.
     holders: Vec<&'static str>,
@@ -78,17 +83,23 @@ fn rows(table: &'static str) -> impl Iterator<Item = Vec<&'static str>> {
 fn parse(labels: &'static str, ids: &'static str) -> Option<Labels> {
     let (mut patterns, mut of, mut stand_ins, mut numbers) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let (mut holders, mut namers) = (Vec::new(), Vec::new());
+    let mut places: HashMap<String, usize> = HashMap::new();
     let mut add = |words: &'static str, class: LabelClass| {
         for word in words.split('|') {
             let bare = word.trim_matches('*');
+            let entry = Entry {
+                class,
+                opens: word.starts_with('*'),
+                closes: word.ends_with('*'),
+                is_capital: bare.bytes().all(|b| b.is_ascii_uppercase()),
+            };
             for pattern in spellings(bare) {
-                patterns.push(pattern);
-                of.push(Entry {
-                    class,
-                    opens: word.starts_with('*'),
-                    closes: word.ends_with('*'),
-                    is_capital: bare.bytes().all(|b| b.is_ascii_uppercase()),
-                });
+                let at = *places.entry(pattern.clone()).or_insert(patterns.len());
+                if at == patterns.len() {
+                    patterns.push(pattern);
+                    of.push(Vec::new());
+                }
+                of[at].push(entry);
             }
         }
     };
@@ -132,6 +143,7 @@ fn class_of(name: &str) -> Option<LabelClass> {
         "aws key" => LabelClass::AwsSecret,
         "pin" => LabelClass::Pin,
         "code" => LabelClass::Code,
+        "number" => LabelClass::Number,
         "lock" => LabelClass::Lock,
         "once" => LabelClass::Once,
         "recovery" => LabelClass::Recovery,
@@ -191,14 +203,17 @@ pub(super) const fn is_wide(c: char) -> bool {
 
 /// The words of the tables that stand in a text, in its order.
 pub(super) fn hits(text: &str) -> Vec<LabelHit> {
-    TABLES
-        .words
-        .find_iter(text)
-        .filter_map(|hit| hit_of(text, hit.span().range(), &TABLES.of[hit.pattern().as_usize()]))
+    let words = TABLES.words.find_iter(text);
+    words
+        .flat_map(|hit| {
+            TABLES.of[hit.pattern().as_usize()]
+                .iter()
+                .filter_map(move |entry| hit_of(text, hit.span().range(), *entry))
+        })
         .collect()
 }
 
-fn hit_of(text: &str, at: Range<usize>, entry: &Entry) -> Option<LabelHit> {
+fn hit_of(text: &str, at: Range<usize>, entry: Entry) -> Option<LabelHit> {
     // `Passwortmanager` is no password and `tokenization` no token, but `Haustürcode` is a code of a door.
     const MOST_ENDING: usize = 4;
     const MOST_COMPOUND: usize = 16;

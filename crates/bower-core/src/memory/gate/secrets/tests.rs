@@ -260,10 +260,10 @@ fn measure(part: &str) -> [(usize, usize); 2] {
 
 #[test]
 fn cases_that_nobody_fitted_to_are_cut_and_kept() {
-    // Measured when it was written: 5 of 75 kept, none of 58 cut; of those that were fitted to 1 of 89 and none of 78.
+    // Measured when it was written: 4 of 75 kept, none of 58 cut; of those that were fitted to 1 of 89 and none of 78.
     let [(kept, secrets), (cut, alike)] = measure("held-out");
     assert_eq!((secrets, alike), (75, 58));
-    assert!(kept <= 5 && cut <= 1, "{kept} of {secrets} kept, {cut} of {alike} cut");
+    assert!(kept <= 4 && cut <= 1, "{kept} of {secrets} kept, {cut} of {alike} cut");
     let [(kept, _), (cut, _)] = measure("fit");
     assert!(kept <= 2 && cut <= 1, "fitted to: {kept} kept, {cut} cut");
 }

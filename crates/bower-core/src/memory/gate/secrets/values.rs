@@ -74,7 +74,8 @@ impl<'a> Labelled<'a> {
     pub(super) fn tells(&self, word: &Word) -> bool {
         let value = &word.value;
         let from = self.hits.partition_point(|hit| hit.at.start < value.start);
-        self.text[word.at.clone()].ends_with([':', '=', '→', '：', '>'])
+        self.text[word.at.clone()].ends_with([':', '=', '→', '：', '>', '—', '–'])
+            || &self.text[word.at.clone()] == "-"
             || self.hits[from..].iter().take_while(|hit| hit.at.end <= value.end).any(|hit| {
                 hit.class == LabelClass::Tells
                     && hit.at.end == value.end
@@ -104,6 +105,9 @@ impl<'a> Labelled<'a> {
                 }
                 LabelClass::Key | LabelClass::AwsSecret | LabelClass::Recovery => self.behind(hit, Self::key),
                 LabelClass::Pin | LabelClass::Lock => self.behind(hit, Self::digits),
+                LabelClass::Number if self.is_near(&hit.at, LabelClass::Lock) => {
+                    self.behind(hit, Self::digits)
+                }
                 LabelClass::Code
                     if self.is_near(&hit.at, LabelClass::Lock) || self.is_near(&hit.at, LabelClass::Once) =>
                 {
@@ -111,6 +115,10 @@ impl<'a> Labelled<'a> {
                 }
                 LabelClass::Code if self.is_near(&hit.at, LabelClass::Pair) => {
                     self.behind(hit, Self::password)
+                }
+                // What no word for a lock stands beside may be the code of an error or a place.
+                LabelClass::Code if !self.is_near(&hit.at, LabelClass::Plain) => {
+                    self.behind(hit, Self::told_digits)
                 }
                 LabelClass::Pair => self.pair(hit),
                 _ => None,
@@ -344,7 +352,7 @@ impl<'a> Labelled<'a> {
         let value: String = self.text[at.clone()].split(' ').collect();
         let name = &self.text[hit.at.clone()];
         // `GPIO pin 1345 is high` is a pin, `PIN 1345` a number.
-        let is_named = matches!(hit.class, LabelClass::Code | LabelClass::Password)
+        let is_named = matches!(hit.class, LabelClass::Code | LabelClass::Number | LabelClass::Password)
             || name.chars().all(|c| !c.is_lowercase())
             || !name.is_ascii()
             || name.len() > 4
@@ -352,7 +360,7 @@ impl<'a> Labelled<'a> {
         let is_phone = value.contains('-') && value.split('-').any(|group| group.len() > 2);
         let is_told = if hit.class == LabelClass::Lock {
             let is_named =
-                standing.told == Told::Sign || standing.is_next() && standing.nth <= 1 && word.ends;
+                standing.told == Told::Sign || standing.is_next() && standing.nth <= 2 && word.ends;
             is_named && !is_year(&value) && value.len() > 3 && !is_phone
         } else {
             let is_far = standing.nth == 0 || !is_year(&value) && count(&value) > 3 && count(&value) < 9;
@@ -366,6 +374,18 @@ impl<'a> Labelled<'a> {
             && !(is_short && (value.len() == 3 || !standing.is_next()))
             && is_told;
         is_value.then_some(at)
+    }
+
+    /// Four digits and more that end a clause and are told to be the code.
+    fn told_digits(&self, hit: &LabelHit, words: &[Word], standing: &Standing) -> Option<Range<usize>> {
+        const LEAST: usize = 4;
+        let digits = self
+            .digits(hit, words, standing)
+            .filter(|at| at.len() >= LEAST && words[0].ends && standing.is_next());
+        digits.filter(|at| {
+            let value = self.text[at.clone()].trim_end_matches(['#', '*']);
+            value.bytes().all(|b| b.is_ascii_digit()) && !is_year(value)
+        })
     }
 
     /// The value before its label: `hunter2 is the password`, `with hunter2 as password`.
