@@ -11,7 +11,7 @@
 //! ```
 //!
 //! Every rule works on the text alone, in time linear in its length, and knows English only: a text in another language
-//! meets the rules for what programs print and for secrets, and is never refused for its words.
+//! meets the rules for what programs print and for secrets (in many languages), and is never refused for its words.
 
 mod agent;
 mod boot;
@@ -37,6 +37,7 @@ use crate::item::{Durability, Gate};
 pub(super) use durability::durability;
 pub use echo::{Heard, is_echo};
 pub use fields::{Cut, Field, Named, clean};
+use secrets::Found;
 pub use secrets::SecretKind;
 
 /// The numbers of the gate.
@@ -57,22 +58,8 @@ pub struct Constants {
     /// The share of a sentence's words that must come from what was returned. With every word left over a small one,
     /// lower shares find nothing more in the golden tests; .7 would let one of three words in a short sentence be new.
     pub least_echo: f32,
-    /// Shorter values (characters) beside `token` or `key` are names and numbers: 64 bits in hex are 16.
-    pub least_token: usize,
-    /// The same some words away from the name. API keys of the published forms have 20 or more.
-    pub least_near: usize,
-    /// The same where the name is assigned to (`API_KEY=...`): NIST SP 800-63B asks for eight characters at least.
-    pub least_setting: usize,
     /// Shorter values that no word announces may be ids: 192 bits, the least of the published forms, are 32 in base64.
     pub least_bare: usize,
-    /// The same beside `password`, where people choose: many services take six and more.
-    pub least_password: usize,
-    /// The longest run of letters and digits in a made value has at least so many; the last group of a UUID has 12.
-    pub least_piece: usize,
-    /// Its runs of one class are at most so long on average: random base62 has 1.6, hex 2.1, names in code 3.5 and more.
-    pub most_run: f32,
-    /// Shannon entropy of a made value in bits a character: the limit of detect-secrets (Yelp) for hex.
-    pub least_bits: f32,
     /// With fewer words of its own left, a text was there for its secrets.
     pub least_left: usize,
     /// Longer texts are no chatter, whatever they are made of.
@@ -94,14 +81,7 @@ impl Default for Constants {
             most_quoted_lines: 24,
             shingle: 3,
             least_echo: 0.8,
-            least_token: 16,
-            least_near: 20,
-            least_setting: 8,
             least_bare: 32,
-            least_password: 6,
-            least_piece: 12,
-            most_run: 3.0,
-            least_bits: 3.0,
             least_left: 3,
             most_chatter_words: 12,
             most_talk_words: 16,
@@ -295,17 +275,25 @@ pub fn redact(text: &str, constants: &Constants) -> Option<Redacted> {
     if found.is_empty() {
         return None;
     }
+    Some(Redacted { text: cut(text, &found), found: found.iter().map(|secret| secret.kind).collect() })
+}
+
+/// What the words begin with that stand in for a secret.
+const STAND_IN: &str = "[redacted: ";
+
+/// The text with what each secret is in its place.
+fn cut(text: &str, found: &[Found]) -> String {
     let mut out = String::with_capacity(text.len());
     let mut from = 0;
-    for secret in &found {
+    for secret in found {
         out.push_str(&text[from..secret.at.start]);
-        out.push_str("[redacted: ");
+        out.push_str(STAND_IN);
         out.push_str(secret.kind.label());
         out.push(']');
         from = secret.at.end;
     }
     out.push_str(&text[from..]);
-    Some(Redacted { text: out, found: found.iter().map(|secret| secret.kind).collect() })
+    out
 }
 
 /// Words that stand around a secret and say nothing of their own.
@@ -412,7 +400,7 @@ fn is_little(redacted: &str, constants: &Constants) -> bool {
     let mut left = 0;
     let mut rest = redacted;
     // What stands in for secrets is no word of the text.
-    while let Some(start) = rest.find("[redacted: ") {
+    while let Some(start) = rest.find(STAND_IN) {
         left += own_words(&rest[..start]);
         rest = rest[start..].find(']').map_or("", |end| &rest[start + end + 1..]);
     }

@@ -4,7 +4,7 @@
 
 use serde_json::{Map, Value};
 
-use super::secrets::{SecretKind, find, find_announced};
+use super::secrets::{SecretKind, find, find_announced, is_holder, is_namer};
 use super::{Constants, redact};
 
 /// A field of a record that wants to be kept.
@@ -62,7 +62,7 @@ impl Named {
 pub fn clean(fields: Vec<Field<'_>>, constants: &Constants) -> Result<Cut, Named> {
     for field in &fields {
         if let Field::Name(field, Some(name)) = field
-            && let Some(secret) = find_announced(name, constants).first()
+            && let Some(secret) = find_announced(name).first()
         {
             return Err(Named { field, kind: secret.kind });
         }
@@ -97,15 +97,13 @@ fn words(text: &mut String, constants: &Constants) -> Vec<SecretKind> {
     redacted.found
 }
 
-/// Names that say nothing of what stands behind them: what holds the object says it.
-const PLAIN: &[&str] = &["value", "val", "v", "data", "text", "content", "raw", "default"];
-/// Names of what names its neighbour, as in `{"name": "API_KEY", "value": …}`.
-const NAMING: &[&str] = &["name", "key", "k", "field", "variable", "label", "title", "id"];
-
 fn object(fields: &mut Map<String, Value>, above: &str, constants: &Constants, found: &mut Vec<SecretKind>) {
-    let named = NAMING.iter().find_map(|name| fields.get(*name)?.as_str().map(str::to_owned));
+    // What names its neighbour, as in `{"name": "API_KEY", "value": …}`.
+    let named = fields.iter().find(|(name, value)| is_namer(name) && value.is_string());
+    let named = named.and_then(|(_, value)| value.as_str().map(str::to_owned));
     for (name, value) in fields.iter_mut() {
-        let is_plain = PLAIN.iter().any(|plain| name.eq_ignore_ascii_case(plain));
+        // A name that says nothing of its value: what holds the object says it.
+        let is_plain = is_holder(name);
         let announced = match &named {
             Some(named) if is_plain => named,
             Some(_) | None if is_plain => above,
@@ -189,6 +187,10 @@ mod tests {
     /// A made token of GitHub's published form: `ghp_` and 36 letters and digits.
     const TOKEN: &str = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
 
+    fn github() -> SecretKind {
+        find_announced(TOKEN)[0].kind
+    }
+
     fn cut(values: Value) -> (Value, Vec<SecretKind>) {
         let Value::Object(mut map) = values else { panic!("an object") };
         let cut = clean(vec![Field::Values("metadata", &mut map)], &Constants::default()).unwrap();
@@ -249,12 +251,12 @@ mod tests {
         let mut tags = vec!["net".to_owned(), TOKEN.to_owned(), "password=hunter2-Hq7vX2kP9s".to_owned()];
         let cut = clean(vec![Field::List("tags", &mut tags)], &constants).unwrap();
         assert_eq!((tags, cut.fields), (vec!["net".to_owned()], vec!["tags"]));
-        assert_eq!(cut.found, [SecretKind::GitHubToken, SecretKind::Password]);
+        assert_eq!(cut.found, [github(), SecretKind::PASSWORD]);
 
         let mut text = format!("see {TOKEN}");
         let fields = vec![Field::Words("summary", &mut text), Field::Name("owner", Some(TOKEN))];
         let named = clean(fields, &constants).unwrap_err();
-        assert_eq!((named.field, named.kind), ("owner", SecretKind::GitHubToken));
+        assert_eq!((named.field, named.kind), ("owner", github()));
         assert_eq!(text, format!("see {TOKEN}"), "nothing was changed");
         assert!(!named.reason().contains(TOKEN));
         // Ids that programs make of random characters are no secrets.
@@ -276,7 +278,7 @@ mod tests {
             }
             let (cleaned, found) = cut(json!({ "x": value }));
             prop_assert!(!cleaned.to_string().contains(TOKEN), "{}", cleaned);
-            prop_assert_eq!(found, [SecretKind::GitHubToken]);
+            prop_assert_eq!(found, [github()]);
             // What is clean is not cut again.
             prop_assert_eq!(cut(cleaned.clone()), (cleaned, Vec::new()));
         }

@@ -1,7 +1,6 @@
 //! Recognises lines that only programs print: compilers, package managers, test runners, git, shells, servers.
 //! No person writes so, and what such a line shows is told in a sentence.
 
-use super::Constants;
 use super::list::List;
 use super::random::is_noise;
 
@@ -250,7 +249,7 @@ static TOOK: List = List::of(
 );
 
 /// Whether a line is a program's; the answer is whether it alone leaves no doubt.
-pub(super) fn of(line: &str, constants: &Constants) -> Option<bool> {
+pub(super) fn of(line: &str) -> Option<bool> {
     let body = line.trim();
     let words = body.split_whitespace().count();
     if SURE.iter().any(|head| body.starts_with(head)) && !is_told(body) || WHOLE.contains(&body) {
@@ -299,7 +298,7 @@ pub(super) fn of(line: &str, constants: &Constants) -> Option<bool> {
     if is_object(body) || is_status(body) {
         return Some(true);
     }
-    if words == 1 && is_blob(body, constants) {
+    if words == 1 && is_blob(body) {
         return Some(true);
     }
     let is_maybe = MAYBE.iter().any(|head| body.starts_with(head)) || is_margin(line) || is_size(body);
@@ -521,14 +520,14 @@ fn ends_in_exit(body: &str) -> bool {
 }
 
 /// A long row of base64: an image, a key, whatever it is, nobody can read it.
-fn is_blob(word: &str, constants: &Constants) -> bool {
+fn is_blob(word: &str) -> bool {
     const LEAST: usize = 40;
     let is_base64 = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'=' | b'-' | b'_');
     word.len() >= LEAST
         && word.bytes().all(is_base64)
         && word.bytes().any(|b| b.is_ascii_uppercase())
         && word.bytes().any(|b| b.is_ascii_lowercase())
-        && is_noise(word, constants)
+        && is_noise(word)
 }
 
 /// The margin of a compiler's excerpt: `4 |     let x = 1;`, `  |`.

@@ -165,7 +165,7 @@ fn one(line: &str, below: &str, above: &mut Above, constants: &Constants) -> Lin
     let printed = diff(line, below, above)
         .or_else(|| git(line, above))
         .or_else(|| trace(line, above))
-        .or_else(|| log(body).max(output::of(line, constants)).map(|sure| Line::Printed(Kind::Log, sure)))
+        .or_else(|| log(body).max(output::of(line)).map(|sure| Line::Printed(Kind::Log, sure)))
         .or_else(|| path(line).map(|sure| Line::Printed(Kind::Path, sure)))
         .or_else(|| source(line, below, above));
     if let Some(printed) = printed {
