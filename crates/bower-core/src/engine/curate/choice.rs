@@ -1,4 +1,4 @@
-//! What is done with a new memory: by the rules' decision or by the caller's word, and what stays open.
+//! Chooses the outcome for a new memory, by the rules' decision or by the caller's word, and what stays open.
 
 use serde_json::{Map, Value, json};
 

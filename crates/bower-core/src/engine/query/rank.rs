@@ -1,6 +1,6 @@
 //! Ranks the candidates of all channels by a profile's formula.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
@@ -338,6 +338,35 @@ impl Ranking {
         self.places = gathered;
     }
 
+    /// Replaces wordings by their memories in everything that it holds beside the order itself.
+    fn rename(&mut self, worded: &Wordings) {
+        if worded.is_empty() {
+            return;
+        }
+        let found_by = &self.found_by;
+        self.places.retain(|(row, _)| !found_by.contains_key(row));
+        for (row, _) in &mut self.places {
+            if let Some(memory) = worded.memory(*row).filter(|memory| found_by.get(memory) == Some(row)) {
+                *row = memory;
+            }
+        }
+        self.places.retain(|(row, _)| worded.memory(*row).is_none());
+        self.places.sort_unstable_by_key(|(row, _)| *row);
+        for (_, rows) in &mut self.channels {
+            let mut seen = HashSet::with_capacity(rows.len());
+            rows.retain_mut(|hit| {
+                hit.row = worded.memory(hit.row).unwrap_or(hit.row);
+                seen.insert(hit.row)
+            });
+        }
+        for (memory, wording) in found_by {
+            if let Some(frame) = self.frames.remove(wording) {
+                self.frames.entry(*memory).or_insert(frame);
+            }
+            self.likeness.rename(*wording, *memory);
+        }
+    }
+
     /// Returns the rank and score of a candidate in each channel.
     pub fn places(&self, row: RowId) -> Places {
         let at = self.places.binary_search_by_key(&row, |(row, _)| *row);
@@ -439,7 +468,7 @@ fn rank_once(engine: &Engine, request: &RankRequest<'_>) -> Result<Ranking> {
             by_formula(engine, request, &mut found, (&scope, &worded), &mut ranking)?;
         }
     }
-    worded.rename(&mut ranking);
+    ranking.rename(&worded);
     ranking.background = found.vector.as_ref().map(|vector| vector.scorer.background()).transpose()?;
     ranking.effort.candidates = ranking.fused.len();
     ranking.effort.rank_ms = milliseconds(start);

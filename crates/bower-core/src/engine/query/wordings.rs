@@ -4,7 +4,6 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use crate::engine::query::rank::Ranking;
 use crate::item::{RowId, RowSet};
 use crate::rank::candidate::{Factor, Ranked};
 use crate::request::Clocks;
@@ -28,6 +27,11 @@ impl Wordings {
         let gone: HashSet<RowId> = went.iter().copied().chain(came.iter().map(|(row, _)| *row)).collect();
         let came: HashMap<RowId, RowId> = came.into_iter().collect();
         Self::new(self.0.iter().copied().filter(|(row, _)| !gone.contains(row)).chain(came).collect())
+    }
+
+    /// Whether there is none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
     /// Returns the memory of a wording; `None` for any other row.
@@ -73,35 +77,6 @@ impl Wordings {
             }
             is_first
         });
-    }
-
-    /// Replaces wordings by their memories in everything that a ranking holds beside the order itself.
-    pub(crate) fn rename(&self, ranking: &mut Ranking) {
-        if self.0.is_empty() {
-            return;
-        }
-        let found_by = &ranking.found_by;
-        ranking.places.retain(|(row, _)| !found_by.contains_key(row));
-        for (row, _) in &mut ranking.places {
-            if let Some(memory) = self.memory(*row).filter(|memory| found_by.get(memory) == Some(row)) {
-                *row = memory;
-            }
-        }
-        ranking.places.retain(|(row, _)| self.memory(*row).is_none());
-        ranking.places.sort_unstable_by_key(|(row, _)| *row);
-        for (_, rows) in &mut ranking.channels {
-            let mut seen = HashSet::with_capacity(rows.len());
-            rows.retain_mut(|hit| {
-                hit.row = self.memory(hit.row).unwrap_or(hit.row);
-                seen.insert(hit.row)
-            });
-        }
-        for (memory, wording) in found_by {
-            if let Some(frame) = ranking.frames.remove(wording) {
-                ranking.frames.entry(*memory).or_insert(frame);
-            }
-            ranking.likeness.rename(*wording, *memory);
-        }
     }
 }
 

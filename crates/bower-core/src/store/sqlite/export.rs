@@ -8,7 +8,7 @@ use super::SqliteStore;
 use super::checksums::is_damaged;
 use super::columns::{json_field, parse_word, row_id, timestamp};
 use super::half_vectors::half;
-use super::pairs::wordings_of;
+use super::ties::wordings_of;
 use crate::item::{Kind, Provenance, RowId, Status, Tier, hex};
 use crate::store::copies::{
     ChunkPlace, DocumentCopy, EventCopy, ExportPiece, Exporter, Exposed, FORMAT, Header, ItemCopy, Pieces,

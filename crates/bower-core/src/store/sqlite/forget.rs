@@ -15,7 +15,7 @@ use super::desk::cache_key;
 use super::events::{next_change, record};
 use super::half_vectors::half;
 use super::memories::remove_row;
-use super::pairs::wordings_of;
+use super::ties::wordings_of;
 use super::{SqliteStore, lock};
 use crate::item::{Kind, RowId, Status, Visibility, hex};
 use crate::request::{Erased, Receipt};

@@ -14,8 +14,8 @@ use super::columns::{author, json_text, row_id};
 use super::events::{next_change, record};
 use super::export::{document_of, item_at};
 use super::memories::LONGEST_CHAIN;
-use super::pairs::tie;
-use super::states::{restart, row_of, start};
+use super::states::{restart, start};
+use super::ties::{row_of, tie};
 use crate::item::{Change, Kind, Provenance, Relation, RowId, Status};
 use crate::store::Stamp;
 use crate::store::copies::{

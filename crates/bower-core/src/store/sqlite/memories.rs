@@ -7,16 +7,15 @@ use serde_json::{Map, Value, json};
 
 use super::SqliteStore;
 use super::beside::{put_delta, put_tags, put_vector};
+use super::chains::{OBSERVED, promote, supersede, supersede_too};
 use super::checksums::{seal, seal_vector};
 use super::columns::{author, first, json_field, json_text, parse_word, row_id, timestamp};
 use super::events::{next_change, record};
-use super::pairs::{close_review, end_possible, memory_of, settle, settled};
+use super::pairs::{close_review, settle, settled};
 use super::states::{State, start, turn};
-use crate::item::{Change, Kind, Origin, PairRuling, Relation, RowId, Ruling, Scope, Status, Tier, Turn};
+use super::ties::{id_of, memory_of, relate};
+use crate::item::{Change, Kind, Origin, PairRuling, Relation, RowId, Ruling, Scope, Status, Tier};
 use crate::store::{Decided, Kept, Memories, Namespace, NewMemory, OWN, ReviewRow, Stamp, WriteAction};
-
-/// Confidence that one more observation adds (ADE: a merge raises it by .05).
-const OBSERVED: f64 = 0.05;
 
 /// Longest chain that is followed. A longer one is a circle; real chains are far shorter.
 pub(super) const LONGEST_CHAIN: usize = 10_000;
@@ -194,25 +193,6 @@ fn say_again(
     Ok(Some(kept))
 }
 
-/// Makes an extracted candidate an active, reviewed memory, because a person decided so.
-pub(super) fn promote(connection: &Connection, row: RowId, change: Change, stamp: Stamp<'_>) -> Result<()> {
-    let Some(before) = State::of(connection, row)? else { return Ok(()) };
-    if before.status != Status::Candidate.word() && before.reviewed {
-        return Ok(());
-    }
-    // A memory that was replaced since the review began has a successor, and stays superseded.
-    let state = if before.status == Status::Superseded.word() {
-        before.clone()
-    } else {
-        before.clone().with_status(Status::Active, stamp.now.as_microsecond())
-    };
-    let after = State { reviewed: true, ..state };
-    let mut detail = Map::from_iter([("rule".to_owned(), json!("told"))]);
-    turn(connection, row, &before, &after, &mut detail, stamp)?;
-    let id = id_of(connection, row)?;
-    record(connection, change, stamp, Turn::Promote.word(), Some(&id), &Value::Object(detail)).map(drop)
-}
-
 const REVIEW: &str = "SELECT review, row, other, reason, create_time, outcome FROM reviews";
 
 fn read_review(row: &Row<'_>) -> Result<ReviewRow> {
@@ -232,10 +212,6 @@ fn by_id(connection: &Connection, id: &str) -> Result<Option<(RowId, Status)>> {
         .prepare_cached("SELECT row, status FROM items WHERE id = ?1")?
         .query_row([id], |row| Ok((first(row)?, parse_word(&row.get::<_, String>(1)?)?)))
         .optional()
-}
-
-pub(super) fn id_of(connection: &Connection, row: RowId) -> Result<String> {
-    connection.prepare_cached("SELECT id FROM items WHERE row = ?1")?.query_row([row.0], |row| row.get(0))
 }
 
 /// Whether a decision is void.
@@ -350,110 +326,6 @@ fn tell(
     record(connection, change, stamp, action, Some(id), &Value::Object(detail)).map(drop)
 }
 
-pub(super) fn relate(
-    connection: &Connection,
-    row: RowId,
-    relation: Relation,
-    other: RowId,
-    strength: f32,
-    stamp: Stamp<'_>,
-) -> Result<()> {
-    connection
-        .prepare_cached(
-            "INSERT OR REPLACE INTO relations (row, relation, other, strength, create_time) VALUES (?1, ?2, ?3, ?4, ?5)",
-        )?
-        .execute(params![row.0, relation.word(), other.0, strength, stamp.now.as_microsecond()])?;
-    Ok(())
-}
-
-/// Supersedes a memory, and links `by` to it as the end of its chain, if something replaces it. The memory keeps its
-/// text; the successor takes over its pin and its tags. A memory that is already hidden has its place in a chain and
-/// stays as it is.
-pub(super) fn supersede(
-    connection: &Connection,
-    row: RowId,
-    by: Option<RowId>,
-    why: &Map<String, Value>,
-    change: Change,
-    stamp: Stamp<'_>,
-) -> Result<()> {
-    if !hide(connection, row, by, why, change, stamp)? {
-        return Ok(());
-    }
-    let Some(by) = by else { return Ok(()) };
-    let (Some(gone), Some(before)) = (State::of(connection, row)?, State::of(connection, by)?) else {
-        return Ok(());
-    };
-    let id = id_of(connection, row)?;
-    let mut detail = why.clone();
-    let added: Vec<String> = connection
-        .prepare_cached(
-            "INSERT OR IGNORE INTO tags (tag, row) SELECT tag, ?2 FROM tags WHERE row = ?1 RETURNING tag",
-        )?
-        .query_map([row.0, by.0], |row| row.get(0))?
-        .collect::<Result<_>>()?;
-    detail.insert("replaces".to_owned(), json!(id));
-    detail.insert("added".to_owned(), json!(added));
-    if before.supersedes_id.is_some() {
-        // A chain is a single line, and this memory has its place in one.
-        relate(connection, by, Relation::Supersedes, row, 1.0, stamp)?;
-    }
-    let supersedes_id = before.supersedes_id.clone().or(Some(id));
-    let after = State { supersedes_id, tier: before.tier.min(gone.tier), ..before.clone() };
-    turn(connection, by, &before, &after, &mut detail, stamp)?;
-    record(connection, change, stamp, "supersede", Some(&id_of(connection, by)?), &Value::Object(detail))?;
-    Ok(())
-}
-
-/// Supersedes a memory that says the same as the one that `by` replaces. A chain is a single line, so this one is linked
-/// by a relation.
-fn supersede_too(
-    connection: &Connection,
-    row: RowId,
-    by: RowId,
-    why: &Map<String, Value>,
-    change: Change,
-    stamp: Stamp<'_>,
-) -> Result<()> {
-    if hide(connection, row, Some(by), why, change, stamp)? {
-        relate(connection, by, Relation::Supersedes, row, 1.0, stamp)?;
-    }
-    Ok(())
-}
-
-/// Marks a memory as superseded, with its event. Returns false if it is already hidden, or was removed.
-fn hide(
-    connection: &Connection,
-    row: RowId,
-    by: Option<RowId>,
-    why: &Map<String, Value>,
-    change: Change,
-    stamp: Stamp<'_>,
-) -> Result<bool> {
-    let Some(before) = State::of(connection, row)?.filter(State::is_seen) else { return Ok(false) };
-    let now = stamp.now.as_microsecond();
-    let mut after = before.clone().with_status(Status::Superseded, now);
-    let mut detail = why.clone();
-    if let Some(by) = by {
-        // The successor became valid at its stated time, if any, otherwise when it was written.
-        let since: i64 = connection
-            .prepare_cached("SELECT coalesce(valid_from, create_time) FROM items WHERE row = ?1")?
-            .query_row([by.0], |row| row.get(0))?;
-        after.valid_to = after.valid_to.or(Some(since));
-        detail.insert("by".to_owned(), json!(id_of(connection, by)?));
-    } else {
-        // It was never valid.
-        let written: i64 = connection
-            .prepare_cached("SELECT create_time FROM items WHERE row = ?1")?
-            .query_row([row.0], |row| row.get(0))?;
-        (after.valid_from, after.valid_to) = (Some(written), Some(written));
-    }
-    end_possible(connection, row)?;
-    turn(connection, row, &before, &after, &mut detail, stamp)?;
-    record(connection, change, stamp, "superseded", Some(&id_of(connection, row)?), &Value::Object(detail))?;
-    Ok(true)
-}
-
 /// Removes one item from every table, and records its row as removed, so that indexes mask it.
 pub(super) fn remove_row(
     connection: &Connection,
@@ -493,26 +365,6 @@ fn unlink(connection: &Connection, row: RowId, change: Change, stamp: Stamp<'_>)
     turn(connection, next, &before, &after, &mut detail, stamp)?;
     record(connection, change, stamp, "unlink", Some(&id_of(connection, next)?), &Value::Object(detail))?;
     Ok(())
-}
-
-/// Returns findings about chains: each memory has at most one successor, and a memory with a successor is superseded.
-pub(super) fn broken_chains(connection: &Connection) -> Result<Vec<String>> {
-    let count = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, u64>(0));
-    let forks = count(
-        "SELECT count(*) FROM (SELECT 1 FROM items WHERE supersedes_id IS NOT NULL GROUP BY supersedes_id
-         HAVING count(*) > 1)",
-    )?;
-    let seen = count(
-        "SELECT count(*) FROM items n JOIN items o ON o.id = n.supersedes_id WHERE o.status IN ('candidate', 'active')",
-    )?;
-    let mut findings = Vec::new();
-    if forks > 0 {
-        findings.push(format!("{forks} memories were replaced twice"));
-    }
-    if seen > 0 {
-        findings.push(format!("{seen} memories were replaced and are not superseded"));
-    }
-    Ok(findings)
 }
 
 pub(super) fn insert_memory(
@@ -661,37 +513,4 @@ fn observe(
     turn(connection, row, &before, &after, &mut detail, stamp)?;
     record(connection, change, stamp, "confirm", Some(&id), &Value::Object(detail))?;
     Ok(Kept { row, id, is_update: true, review: None })
-}
-
-/// Confirms a memory by another one that became its wording: one more observation, and the tags of both. `replaced` is the
-/// memory that the wording had taken the place of.
-pub(super) fn observe_wording(
-    connection: &Connection,
-    wording: RowId,
-    row: RowId,
-    replaced: Option<String>,
-    change: Change,
-    stamp: Stamp<'_>,
-) -> Result<()> {
-    let (Some(told), Some(before)) = (State::of(connection, wording)?, State::of(connection, row)?) else {
-        return Err(rusqlite::Error::QueryReturnedNoRows);
-    };
-    let mut after = State { supersedes_id: before.supersedes_id.clone().or(replaced), ..before.clone() };
-    after.tier = before.tier.min(told.tier);
-    if told.reviewed || !told.provenance()?.is_outside() {
-        after.observations += 1;
-        after.confidence = (after.confidence + OBSERVED).min(1.0);
-    }
-    let tags: Vec<String> = connection
-        .prepare_cached("SELECT tag FROM tags WHERE row = ?1 ORDER BY tag")?
-        .query_map([wording.0], |row| row.get(0))?
-        .collect::<Result<_>>()?;
-    let added = put_tags(connection, row, &tags)?;
-    let mut detail = Map::from_iter([("rule".to_owned(), json!("told")), ("added".to_owned(), json!(added))]);
-    turn(connection, row, &before, &after, &mut detail, stamp)?;
-    record(connection, change, stamp, "confirm", Some(&id_of(connection, row)?), &Value::Object(detail))?;
-    if told.reviewed && !before.reviewed {
-        promote(connection, row, change, stamp)?;
-    }
-    Ok(())
 }

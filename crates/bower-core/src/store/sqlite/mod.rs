@@ -3,6 +3,7 @@
 
 mod backup;
 mod beside;
+mod chains;
 mod checksums;
 mod clocks;
 mod columns;
@@ -32,6 +33,7 @@ mod select;
 mod selection_cache;
 mod selections;
 mod states;
+mod ties;
 mod trust;
 mod upkeep;
 

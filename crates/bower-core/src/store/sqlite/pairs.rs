@@ -5,11 +5,13 @@ use rusqlite::{Connection, OptionalExtension, Result, params};
 use serde_json::{Map, Value, json};
 
 use super::SqliteStore;
+use super::beside::put_tags;
+use super::chains::{OBSERVED, promote, supersede};
 use super::columns::{first, parse_word, row_id};
 use super::events::{are_few_since, next_change, record};
-use super::memories::{id_of, observe_wording, promote, relate, supersede};
 use super::schema::KEEPS_WORDINGS;
-use super::states::{State, row_of, turn};
+use super::states::{State, turn};
+use super::ties::{end_possible, id_of, memory_of, relate, row_of, tie, wordings_of};
 use crate::item::{Change, PairRuling, Relation, RowId, Ruling, Status};
 use crate::store::{PairOutcome, Pairs, PossibleRow, Stamp, WordingChanges};
 
@@ -120,28 +122,6 @@ impl Pairs for SqliteStore {
     }
 }
 
-/// Returns the rows tied to a memory as wordings, oldest first.
-pub(super) fn wordings_of(connection: &Connection, row: RowId) -> Result<Vec<RowId>> {
-    connection
-        .prepare_cached(
-            "SELECT r.row FROM relations r JOIN items i ON i.row = r.row
-             WHERE r.other = ?1 AND r.relation = 'variant_of' AND i.status IN ('variant', 'archived') ORDER BY r.row",
-        )?
-        .query_map([row.0], first)?
-        .collect()
-}
-
-/// Returns the memory that a row is a wording of.
-pub(super) fn memory_of(connection: &Connection, wording: RowId) -> Result<Option<RowId>> {
-    connection
-        .prepare_cached(
-            "SELECT r.other FROM relations r JOIN items i ON i.row = r.row
-             WHERE r.row = ?1 AND r.relation = 'variant_of' AND i.status = 'variant'",
-        )?
-        .query_row([wording.0], first)
-        .optional()
-}
-
 /// Whether a row has a relation to another.
 fn has(connection: &Connection, row: RowId, relation: Relation, other: RowId) -> Result<bool> {
     connection
@@ -232,51 +212,6 @@ impl Ties {
     }
 }
 
-/// Returns a relation as an event stores it.
-pub(super) fn tie(
-    connection: &Connection,
-    row: RowId,
-    relation: &str,
-    other: RowId,
-    strength: f64,
-) -> Result<Value> {
-    let (row, other) = (id_of(connection, row)?, id_of(connection, other)?);
-    Ok(json!({ "row": row, "relation": relation, "other": other, "strength": strength }))
-}
-
-/// Removes the relations that an event added, and restores those that it removed, where both items are still there.
-pub(super) fn retie(connection: &Connection, detail: &Map<String, Value>, stamp: Stamp<'_>) -> Result<()> {
-    for (key, is_added) in [("tied", true), ("untied", false)] {
-        for tie in detail.get(key).and_then(Value::as_array).into_iter().flatten() {
-            let word = |name: &str| tie.get(name).and_then(Value::as_str).unwrap_or_default();
-            let rows = (row_of(connection, word("row"))?, row_of(connection, word("other"))?);
-            let ((Some(row), Some(other)), Ok(relation)) = (rows, word("relation").parse::<Relation>())
-            else {
-                continue;
-            };
-            if is_added {
-                connection
-                    .prepare_cached("DELETE FROM relations WHERE row = ?1 AND relation = ?2 AND other = ?3")?
-                    .execute(params![row.0, relation.word(), other.0])?;
-            } else {
-                let strength = tie.get("strength").and_then(Value::as_f64).unwrap_or(1.0);
-                relate(connection, row, relation, other, strength as f32, stamp)?;
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Removes what a memory may mean, and what may mean it: it left answers, or it was settled.
-pub(super) fn end_possible(connection: &Connection, row: RowId) -> Result<()> {
-    connection
-        .prepare_cached(
-            "DELETE FROM relations WHERE (row = ?1 OR other = ?1) AND relation IN ('may_replace', 'may_repeat')",
-        )?
-        .execute([row.0])?;
-    Ok(())
-}
-
 /// Applies the caller's word, which [`settled`] found to change something. Returns the event.
 pub(super) fn settle(
     connection: &Connection,
@@ -290,6 +225,9 @@ pub(super) fn settle(
     let ended = if ruling == PairRuling::Replaces { OPEN } else { TIED };
     for (row, other) in [(newer, older), (older, newer)] {
         ties.untie(connection, row, ended, other)?;
+        if ruling == PairRuling::Confirms {
+            ties.untie(connection, row, &[Relation::DiffersFrom], other)?;
+        }
     }
     let mut detail = Map::from_iter([
         ("rule".to_owned(), json!("told")),
@@ -454,6 +392,39 @@ pub(super) fn close_review(
     for row in sides {
         let detail = json!({ "review": review, "ruling": ruling.word() });
         record(connection, change, stamp, "review", Some(&id_of(connection, row)?), &detail)?;
+    }
+    Ok(())
+}
+
+/// Confirms a memory by another one that became its wording: one more observation, and the tags of both. `replaced` is the
+/// memory that the wording had taken the place of.
+fn observe_wording(
+    connection: &Connection,
+    wording: RowId,
+    row: RowId,
+    replaced: Option<String>,
+    change: Change,
+    stamp: Stamp<'_>,
+) -> Result<()> {
+    let (Some(told), Some(before)) = (State::of(connection, wording)?, State::of(connection, row)?) else {
+        return Err(rusqlite::Error::QueryReturnedNoRows);
+    };
+    let mut after = State { supersedes_id: before.supersedes_id.clone().or(replaced), ..before.clone() };
+    after.tier = before.tier.min(told.tier);
+    if told.reviewed || !told.provenance()?.is_outside() {
+        after.observations += 1;
+        after.confidence = (after.confidence + OBSERVED).min(1.0);
+    }
+    let tags: Vec<String> = connection
+        .prepare_cached("SELECT tag FROM tags WHERE row = ?1 ORDER BY tag")?
+        .query_map([wording.0], |row| row.get(0))?
+        .collect::<Result<_>>()?;
+    let added = put_tags(connection, row, &tags)?;
+    let mut detail = Map::from_iter([("rule".to_owned(), json!("told")), ("added".to_owned(), json!(added))]);
+    turn(connection, row, &before, &after, &mut detail, stamp)?;
+    record(connection, change, stamp, "confirm", Some(&id_of(connection, row)?), &Value::Object(detail))?;
+    if told.reviewed && !before.reviewed {
+        promote(connection, row, change, stamp)?;
     }
     Ok(())
 }

@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::checksums::seal_fields;
-use super::columns::{first, json_field, parse_word};
+use super::columns::{json_field, parse_word};
 use super::events::record;
-use super::pairs::{end_possible, retie};
+use super::ties::{end_possible, retie, row_of};
 use super::trust::repaired;
 use crate::item::{Author, Change, Provenance, Relation, RowId, Status};
 use crate::store::Stamp;
@@ -172,6 +172,8 @@ pub(super) struct Entry {
 /// Whether an item is still as an event left it. Numbers are compared as printed and parsed.
 fn stands(now: &Map<String, Value>, is: &Map<String, Value>) -> bool {
     is.iter().all(|(key, left)| match (now.get(key), left) {
+        // What an undo hid again is hidden since that undo.
+        (Some(Value::Number(_)), Value::Number(_)) if key == "hidden_time" => true,
         (Some(Value::Number(a)), Value::Number(b)) => {
             let (a, b) = (a.as_f64().unwrap_or(f64::NAN), b.as_f64().unwrap_or(f64::NAN));
             (a - b).abs() <= 1e-9 * a.abs().max(1.0)
@@ -236,10 +238,6 @@ fn breaks_chain(
         )?
         .exists([older, superseded])?;
     Ok((!is_free).then_some(UNLINKED))
-}
-
-pub(super) fn row_of(connection: &Connection, id: &str) -> Result<Option<RowId>> {
-    connection.prepare_cached("SELECT row FROM items WHERE id = ?1")?.query_row([id], first).optional()
 }
 
 /// Actions of runs over many memories, in their one event without a subject.

@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::backup::PARTIAL;
+use super::chains::broken_chains;
 use super::columns::timestamp;
 use super::events::{next_change, record};
 use super::forget::MARK;
 use super::half_vectors::damaged;
 use super::loss::{aside_folder, remove_folder, state};
-use super::memories::broken_chains;
 use super::schema::KEEPS_CHECKSUMS;
 use super::selections::{is_miscounted, read_counts};
 use super::{LOG_BYTES, SqliteStore, checksums, empty_log, is_busy, lock, log_of, pages, schema, with_end};

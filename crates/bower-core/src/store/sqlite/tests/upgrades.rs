@@ -18,7 +18,7 @@ const LIFELESS: &str =
  DROP TABLE losses; DROP TABLE checksums; ALTER TABLE documents DROP COLUMN checksum; ALTER TABLE events DROP COLUMN checksum;
  ALTER TABLE tail DROP COLUMN checksum; ALTER TABLE token_tail DROP COLUMN checksum;
  ALTER TABLE embedding_cache DROP COLUMN checksum; ALTER TABLE store DROP COLUMN copy; ALTER TABLE store DROP COLUMN open_losses;
- DROP INDEX items_newest; DROP INDEX items_pinned; DROP TRIGGER holders_added; DROP TRIGGER holders_removed; DROP TRIGGER holders_changed; DROP TABLE holders;
+ DROP INDEX items_variants; DROP INDEX items_newest; DROP INDEX items_pinned; DROP TRIGGER holders_added; DROP TRIGGER holders_removed; DROP TRIGGER holders_changed; DROP TABLE holders;
  DROP INDEX events_runs; DROP TABLE relations; DROP TABLE reviews; DROP TABLE exposures; DROP INDEX items_place;
  DROP INDEX items_slot; DROP INDEX items_supersedes; DROP INDEX items_valid_from; DROP INDEX items_valid_to;
  ALTER TABLE items DROP COLUMN slot; ALTER TABLE items DROP COLUMN hidden_time;
