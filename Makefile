@@ -154,11 +154,6 @@ test-workflows: ## Check the workflow files of .github with actionlint
 fmt: ## Format the code
 	$(CARGO) fmt --all
 
-.PHONY: learned
-learned: ## Check that learned tables are what their scripts make of the committed data (needs numpy)
-	tools/fit_random.py --check
-	tools/secret_cases.py --check
-
 .PHONY: map
 map: ## Rewrite the file tables of ARCHITECTURE.md
 	tools/map.py
