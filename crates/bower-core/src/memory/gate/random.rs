@@ -76,7 +76,7 @@ fn parse(text: &'static str) -> Option<Weights> {
 
 /// How rare a score must be among values that are no secrets, judged on values that the weights were not fitted to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Bar {
+pub(super) enum RarityBar {
     /// One of five other values reaches it.
     OneInFive,
     /// One of ten.
@@ -88,12 +88,12 @@ pub(super) enum Bar {
 }
 
 /// Whether a value looks made, as keys and tokens do.
-pub(super) fn is_made(value: &str, bar: Bar) -> bool {
+pub(super) fn is_made(value: &str, bar: RarityBar) -> bool {
     made(value) >= WEIGHTS.made_bars[bar as usize]
 }
 
 /// Whether a value looks made or chosen as a password.
-pub(super) fn is_chosen(value: &str, bar: Bar) -> bool {
+pub(super) fn is_chosen(value: &str, bar: RarityBar) -> bool {
     chosen(value) >= WEIGHTS.chosen_bars[bar as usize]
 }
 
@@ -140,7 +140,7 @@ pub(super) fn is_common(word: &str) -> bool {
 
 /// Whether a row of base64 is no row of names: its letters follow each other as in no word.
 pub(super) fn is_noise(value: &str) -> bool {
-    value.bytes().any(|b| b.is_ascii_digit()) && is_made(value, Bar::OneInHundred)
+    value.bytes().any(|b| b.is_ascii_digit()) && is_made(value, RarityBar::OneInHundred)
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -330,8 +330,9 @@ mod tests {
 
     #[test]
     fn machines_make_what_nobody_reads() {
-        let check =
-            |value: &str, expected: bool| assert_eq!(is_made(value, Bar::OneInHundred), expected, "{value}");
+        let check = |value: &str, expected: bool| {
+            assert_eq!(is_made(value, RarityBar::OneInHundred), expected, "{value}")
+        };
         check("7Gk2pQ9xVb4LmT8wZc1R", true);
         check("3f2a91c07be45d6688a1f0c2", true);
         check("getUserAccessToken2FromVault1", false);
@@ -344,7 +345,7 @@ mod tests {
     #[test]
     fn people_choose_what_they_can_type() {
         let check = |value: &str, expected: bool| {
-            assert_eq!(is_chosen(value, Bar::ThreeInHundred), expected, "{value}");
+            assert_eq!(is_chosen(value, RarityBar::ThreeInHundred), expected, "{value}");
         };
         for value in ["Sommer2024!", "Tr0ub4dor&3", "p@ssw0rd1", "Xk9#mQ2v!"] {
             check(value, true);

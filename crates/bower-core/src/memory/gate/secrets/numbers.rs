@@ -165,9 +165,9 @@ impl Labelled<'_> {
     }
 
     /// Whether words are groups of one number: each has a digit or is of capitals, with one space between.
-    fn is_row(words: &[super::words::Word], text: &str) -> bool {
+    fn is_row(words: &[super::words::SentenceWord], text: &str) -> bool {
         const MOST_GROUPS: usize = 9;
-        let is_group = |word: &super::words::Word| {
+        let is_group = |word: &super::words::SentenceWord| {
             let value = &text[word.value.clone()];
             !value.is_empty()
                 && value.bytes().all(|b| b.is_ascii_digit() || b.is_ascii_uppercase() || b"-./+".contains(&b))

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::super::random::{Bar, is_chosen, is_common};
+use super::super::random::{RarityBar, is_chosen, is_common};
 use super::labels::{LabelClass, LabelHit};
 use super::values::Labelled;
 use super::words::after;
@@ -61,7 +61,7 @@ impl Labelled<'_> {
         {
             let value = word.trim_matches(|c: char| !c.is_ascii_alphanumeric());
             let is_number = value.len() <= 2 && value.bytes().all(|b| b.is_ascii_digit());
-            if is_code(value) && (!first || is_told || is_chosen(value, Bar::OneInTen)) {
+            if is_code(value) && (!first || is_told || is_chosen(value, RarityBar::OneInTen)) {
                 let at = value.as_ptr() as usize - self.text.as_ptr() as usize;
                 found.push(Found { at: at..at + value.len(), kind: SecretKind("recovery code") });
                 (first, other) = (false, 0);

@@ -1,7 +1,7 @@
 //! Finds passwords by the syntax around them: headers of HTTP, flags of commands, files of clients, Wi-Fi codes.
 //! Each rule is that of a published format, named beside it.
 
-use super::super::random::{Bar, is_chosen};
+use super::super::random::{RarityBar, is_chosen};
 use super::labels::{LabelClass, is_label};
 use super::placeholder::is_placeholder;
 use super::values::{Labelled, is_reference, words_behind};
@@ -69,7 +69,7 @@ fn accounts(text: &str, found: &mut Vec<Found>) {
         let Some(word) = words.first().filter(|_| user.contains('@') && user.contains('.')) else { continue };
         let value = &text[word.value.clone()];
         if value.chars().any(|c| c.is_ascii_digit())
-            && is_chosen(value, Bar::OneInTen)
+            && is_chosen(value, RarityBar::OneInTen)
             && !is_placeholder(value)
         {
             found.push(Found { at: word.value.clone(), kind: SecretKind::PASSWORD });

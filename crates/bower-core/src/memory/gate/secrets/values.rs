@@ -3,10 +3,10 @@
 
 use std::ops::Range;
 
-use super::super::random::{Bar, is_chosen, is_common, is_made, is_state};
+use super::super::random::{RarityBar, is_chosen, is_common, is_made, is_state};
 use super::labels::{LabelClass, LabelHit, is_joining, is_label, is_wide};
 use super::placeholder::is_placeholder;
-use super::words::{After, Word, after, before, read};
+use super::words::{After, SentenceWord, after, before, read};
 use super::{Found, SecretKind};
 
 /// A text with the words of the tables that stand in it.
@@ -50,7 +50,7 @@ impl Standing {
 }
 
 /// The judge of one class of labels: the value that the first of the words begins, if it is one.
-type Judge<'a> = fn(&Labelled<'a>, &LabelHit, &[Word], &Standing) -> Option<Range<usize>>;
+type Judge<'a> = fn(&Labelled<'a>, &LabelHit, &[SentenceWord], &Standing) -> Option<Range<usize>>;
 
 impl<'a> Labelled<'a> {
     /// The class of the word of the tables at a place, if it is one of `classes`.
@@ -71,7 +71,7 @@ impl<'a> Labelled<'a> {
     }
 
     /// Whether a word says that a value follows.
-    pub(super) fn tells(&self, word: &Word) -> bool {
+    pub(super) fn tells(&self, word: &SentenceWord) -> bool {
         let value = &word.value;
         let from = self.hits.partition_point(|hit| hit.at.start < value.start);
         self.text[word.at.clone()].ends_with([':', '=', '→', '：', '>', '—', '–'])
@@ -195,7 +195,7 @@ impl<'a> Labelled<'a> {
         None
     }
 
-    fn password(&self, hit: &LabelHit, words: &[Word], standing: &Standing) -> Option<Range<usize>> {
+    fn password(&self, hit: &LabelHit, words: &[SentenceWord], standing: &Standing) -> Option<Range<usize>> {
         const LEAST: usize = 4;
         let word = &words[0];
         let value = &self.text[word.value.clone()];
@@ -212,7 +212,7 @@ impl<'a> Labelled<'a> {
         let is_plain_mix = digits > 0 && letters > 1 && digits + letters + joints == value.chars().count();
         let is_name = value.starts_with(char::is_uppercase) && standing.nth > 4;
         let is_value = if standing.is_doubtful || self.is_verb(hit, value) {
-            is_odd && near && is_chosen(value, Bar::OneInHundred)
+            is_odd && near && is_chosen(value, RarityBar::OneInHundred)
         } else if word.is_quoted && near {
             is_long && (is_odd || digits > 0 || value.contains(' ') || !is_state(value))
         } else if digits == value.len() {
@@ -222,7 +222,7 @@ impl<'a> Labelled<'a> {
         } else if standing.is_assigned() && word.ends {
             is_long && (is_odd || !is_state(value))
         } else if standing.told > Told::Not {
-            let bar = if standing.is_assigned() { Bar::OneInFive } else { Bar::OneInTen };
+            let bar = if standing.is_assigned() { RarityBar::OneInFive } else { RarityBar::OneInTen };
             is_odd && (is_chosen(value, bar) || word.ends && standing.is_next() && is_plain_mix)
                 || word.ends
                     && standing.is_next()
@@ -233,16 +233,16 @@ impl<'a> Labelled<'a> {
                     && !is_name
                     && !value.contains(['/', '.'])
         } else if standing.nth == 0 {
-            is_odd && digits > 0 && is_chosen(value, Bar::OneInTen)
+            is_odd && digits > 0 && is_chosen(value, RarityBar::OneInTen)
                 || word.ends
                     && is_long
                     && (is_plain_mix
                         || letters == value.chars().count() && !is_state(value) && self.is_paired(hit))
         } else {
             let bar = match (word.ends, standing.nth <= 1) {
-                (true, true) => Bar::OneInTen,
-                (true, false) => Bar::ThreeInHundred,
-                (false, _) => Bar::OneInHundred,
+                (true, true) => RarityBar::OneInTen,
+                (true, false) => RarityBar::ThreeInHundred,
+                (false, _) => RarityBar::OneInHundred,
             };
             is_odd && digits > 0 && is_chosen(value, bar)
         };
@@ -270,10 +270,10 @@ impl<'a> Labelled<'a> {
     }
 
     /// Three small words and more to the end of the clause, none of which joins others: a passphrase.
-    fn phrase(&self, words: &[Word]) -> Option<Range<usize>> {
+    fn phrase(&self, words: &[SentenceWord]) -> Option<Range<usize>> {
         const LEAST: usize = 3;
         let last = words.iter().position(|word| word.ends)?;
-        let is_word = |word: &Word| {
+        let is_word = |word: &SentenceWord| {
             let value = &self.text[word.value.clone()];
             value.chars().count() >= 3
                 && value.chars().all(char::is_lowercase)
@@ -285,7 +285,12 @@ impl<'a> Labelled<'a> {
     }
 
     /// The key of a wireless network, which people choose.
-    fn network_key(&self, hit: &LabelHit, words: &[Word], standing: &Standing) -> Option<Range<usize>> {
+    fn network_key(
+        &self,
+        hit: &LabelHit,
+        words: &[SentenceWord],
+        standing: &Standing,
+    ) -> Option<Range<usize>> {
         // IEEE 802.11: a passphrase has 8 to 63 characters.
         const LEAST: usize = 8;
         let is_key = |at: &Range<usize>| {
@@ -297,7 +302,7 @@ impl<'a> Labelled<'a> {
         self.password(hit, words, standing).filter(is_key)
     }
 
-    fn key(&self, hit: &LabelHit, words: &[Word], standing: &Standing) -> Option<Range<usize>> {
+    fn key(&self, hit: &LabelHit, words: &[SentenceWord], standing: &Standing) -> Option<Range<usize>> {
         const LEAST: usize = 16;
         const LEAST_SETTING: usize = 8;
         const LEAST_HEX: usize = 24;
@@ -311,22 +316,22 @@ impl<'a> Labelled<'a> {
         let is_value = if self.is_near(&hit.at, LabelClass::Plain) && !standing.is_assigned() {
             false
         } else if standing.told > Told::Not && !standing.is_doubtful {
-            long && is_made(value, Bar::ThreeInHundred)
+            long && is_made(value, RarityBar::ThreeInHundred)
                 || is_uuid(value)
                 || is_setting
                     && value.len() >= LEAST_SETTING
                     && is_mixed
-                    && is_chosen(value, Bar::OneInTen)
+                    && is_chosen(value, RarityBar::OneInTen)
                     && !value.contains(['/', '.', ':', '+'])
         } else {
             let is_sum = is_hex && !(standing.nth == 0 && value.len() >= LEAST_HEX && !is_uuid(value));
-            long && !is_sum && is_mixed && is_made(value, Bar::OneInHundred)
+            long && !is_sum && is_mixed && is_made(value, RarityBar::OneInHundred)
         };
         is_value.then(|| word.value.clone())
     }
 
     /// A PIN or the code of a door: digits, perhaps in groups, with a letter or two.
-    fn digits(&self, hit: &LabelHit, words: &[Word], standing: &Standing) -> Option<Range<usize>> {
+    fn digits(&self, hit: &LabelHit, words: &[SentenceWord], standing: &Standing) -> Option<Range<usize>> {
         const COUNT: Range<usize> = 3..11;
         let is_code = |text: &str| {
             text.chars().all(|c| c.is_ascii_digit() || "-*#".contains(c) || c.is_ascii_uppercase())
@@ -377,7 +382,12 @@ impl<'a> Labelled<'a> {
     }
 
     /// Four digits and more that end a clause and are told to be the code.
-    fn told_digits(&self, hit: &LabelHit, words: &[Word], standing: &Standing) -> Option<Range<usize>> {
+    fn told_digits(
+        &self,
+        hit: &LabelHit,
+        words: &[SentenceWord],
+        standing: &Standing,
+    ) -> Option<Range<usize>> {
         const LEAST: usize = 4;
         let digits = self
             .digits(hit, words, standing)
@@ -404,7 +414,9 @@ impl<'a> Labelled<'a> {
             } else {
                 let is_plain_mix = tells <= 1 && value.chars().all(char::is_alphanumeric);
                 word.is_quoted && !is_state(value)
-                    || digits > 0 && digits < value.len() && (is_plain_mix || is_chosen(value, Bar::OneInTen))
+                    || digits > 0
+                        && digits < value.len()
+                        && (is_plain_mix || is_chosen(value, RarityBar::OneInTen))
             };
         is_value.then(|| word.value.clone())
     }
@@ -442,7 +454,7 @@ impl<'a> Labelled<'a> {
                 && !is_placeholder(password)
                 && !is_reference(password)
                 && password.chars().any(|c| c.is_ascii_digit())
-                && (is_chosen(password, Bar::OneInTen)
+                && (is_chosen(password, RarityBar::OneInTen)
                     || password.len() >= LEAST && password.chars().all(char::is_alphanumeric));
             if is_value {
                 return Some(at);
@@ -505,7 +517,7 @@ pub(super) fn bare(text: &str, hits: &[LabelHit], least: usize, found: &mut Vec<
             && has(u8::is_ascii_uppercase)
             && has(u8::is_ascii_digit)
             && !is_placeholder(value)
-            && is_made(value, Bar::OneInHundred)
+            && is_made(value, RarityBar::OneInHundred)
         {
             let start = at + word.find(value).unwrap_or(0);
             let is_plain = labelled.is_near(&(start..start + value.len()), LabelClass::Plain);
@@ -517,6 +529,6 @@ pub(super) fn bare(text: &str, hits: &[LabelHit], least: usize, found: &mut Vec<
 }
 
 /// The words behind a place, for rules of other files.
-pub(super) fn words_behind(text: &str, at: usize) -> Vec<Word> {
+pub(super) fn words_behind(text: &str, at: usize) -> Vec<SentenceWord> {
     read(text, at, None)
 }

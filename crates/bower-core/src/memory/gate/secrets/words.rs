@@ -30,7 +30,7 @@ const CLOSES: &[char] = &[
 
 /// A word of a sentence.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Word {
+pub(super) struct SentenceWord {
     /// With all marks on it.
     pub(super) at: Range<usize>,
     /// Without them; what stands in quotes may have spaces.
@@ -51,7 +51,7 @@ pub(super) struct After {
     pub(super) is_told: bool,
     /// Whether the sentence asks, the label is a function that is called, or only the beginning of a longer name (`PASSWORD_PROD`).
     pub(super) is_doubtful: bool,
-    pub(super) words: Vec<Word>,
+    pub(super) words: Vec<SentenceWord>,
 }
 
 /// Reads what follows a label that stands at `label`.
@@ -90,8 +90,8 @@ pub(super) fn after(text: &str, label: &Range<usize>) -> After {
 }
 
 /// The words of the sentence from `from` on, behind a sign that assigns. A value that `=` sets ends where the next setting begins.
-pub(super) fn read(text: &str, from: usize, sign: Option<&str>) -> Vec<Word> {
-    let mut words: Vec<Word> = Vec::new();
+pub(super) fn read(text: &str, from: usize, sign: Option<&str>) -> Vec<SentenceWord> {
+    let mut words: Vec<SentenceWord> = Vec::new();
     let mut at = from;
     while words.len() < MOST_WORDS && at - from < MOST_BYTES {
         at = text.len() - text[at..].trim_start_matches([' ', '\t', '\u{3000}', '\u{a0}']).len();
@@ -118,7 +118,7 @@ pub(super) fn read(text: &str, from: usize, sign: Option<&str>) -> Vec<Word> {
 }
 
 /// The words of the sentence that ends at `to`, the nearest first.
-pub(super) fn before(text: &str, to: usize) -> Vec<Word> {
+pub(super) fn before(text: &str, to: usize) -> Vec<SentenceWord> {
     let mut from = to.saturating_sub(MOST_BYTES / 2);
     while !text.is_char_boundary(from) {
         from += 1;
@@ -147,7 +147,7 @@ pub(super) fn before(text: &str, to: usize) -> Vec<Word> {
 }
 
 /// The word that begins at `at`, where no space stands.
-fn one(text: &str, at: usize, sign: Option<&str>) -> Word {
+fn one(text: &str, at: usize, sign: Option<&str>) -> SentenceWord {
     let rest = &text[at..];
     let first = rest.chars().next().unwrap_or(' ');
     if let Some((_, closers)) = QUOTES.iter().find(|(open, _)| *open == first)
@@ -197,7 +197,7 @@ fn quoted(rest: &str, open: char, closers: &[char]) -> Option<usize> {
     (at > 0 && is_end).then_some(skip + at)
 }
 
-fn finish(text: &str, at: Range<usize>, value: Range<usize>, is_quoted: bool) -> Word {
+fn finish(text: &str, at: Range<usize>, value: Range<usize>, is_quoted: bool) -> SentenceWord {
     let raw = &text[at.clone()];
     let tail = &text[value.end..at.end];
     let next = text[at.end..].trim_start_matches([' ', '\t']);
@@ -211,7 +211,7 @@ fn finish(text: &str, at: Range<usize>, value: Range<usize>, is_quoted: bool) ->
         || next.starts_with(['\n', '\r', '(', '（', '<', '–', '—', '/', '|', '。', '、', '，', ';', '&'])
         || next.starts_with("- ")
         || next.starts_with("//");
-    Word { at, value, is_quoted, ends, is_last }
+    SentenceWord { at, value, is_quoted, ends, is_last }
 }
 
 #[cfg(test)]
