@@ -1,4 +1,4 @@
-//! Measures what near statements are to each other: updates, the same, contradictions or different facts, by their cosine.
+//! Measures by the cosine of two statements how often one updates, repeats or contradicts the other.
 //! It reads the groups of `data/memory/statements`, in which every statement has a label.
 
 use std::path::Path;

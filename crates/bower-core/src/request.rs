@@ -26,7 +26,9 @@ use crate::item::{
 };
 pub use brief::{Brief, BriefRequest, KeptSentence, SessionRead, SessionRequest, ToldTurn, TurnsRequest};
 pub use changes::StoreChange;
-pub use curate::{CurateRequest, Curated, EARLIER_TEXT, EarlierMemory, Other, PairRequest, SettledPair};
+pub use curate::{
+    CurateRequest, Curated, EARLIER_TEXT, EarlierMemory, LaterMemory, Other, PairRequest, SettledPair,
+};
 pub use documents::{Document, Documents};
 pub use forget::{
     Elsewhere, Erased, ForgetRequest, Forgetting, Forgotten, Receipt, Residue, ResidueFile, ResidueTerm,
@@ -334,18 +336,6 @@ pub struct Hit {
     /// Contributions to its score, if that is a probability: log odds whose sum is `ln(score / (1 - score))`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub odds: Vec<Factor>,
-}
-
-/// A later memory that may replace an earlier one.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct LaterMemory {
-    /// Its id.
-    pub id: String,
-    /// When it was told.
-    pub told: Timestamp,
-    /// The likelihood that it replaces the earlier one, 0..1; absent if a rule of the texts says so.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub likelihood: Option<f32>,
 }
 
 /// One channel's result for one item.

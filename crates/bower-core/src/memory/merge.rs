@@ -181,7 +181,6 @@ pub enum PossibleWhy {
     /// The same in other words.
     Same,
     /// A contradiction.
-    #[expect(dead_code, reason = "a rule that finds one opens a review instead")]
     Contradiction,
 }
 

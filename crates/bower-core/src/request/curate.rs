@@ -174,3 +174,15 @@ pub struct SettledPair {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub event: Option<u64>,
 }
+
+/// A later memory that may replace an earlier one.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct LaterMemory {
+    /// Its id.
+    pub id: String,
+    /// When it was told.
+    pub told: Timestamp,
+    /// The likelihood that it replaces the earlier one, 0..1; absent if a rule of the texts says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub likelihood: Option<f32>,
+}

@@ -365,7 +365,7 @@ fn a_store_that_cannot_be_opened_is_a_failed_call_and_no_more() {
         assert!(told.contains("memory_search failed: cannot"), "{told}");
         assert_eq!(
             client.ask("tools/list", json!({})).await["result"]["tools"].as_array().unwrap().len(),
-            12
+            13
         );
         let read = client.ask("resources/read", json!({"uri": "bower://memory/canonical"})).await;
         assert_eq!(read["error"]["code"], -32603, "{read}");
@@ -494,7 +494,7 @@ fn which_tools_a_server_has() {
     assert_eq!(names("", None).unwrap().len(), 13);
     assert_eq!(names("memory_status, memory_search", None).unwrap(), ["memory_search", "memory_status"]);
     assert_eq!(names("", Some(compat::System::Ade)).unwrap(), ["memorySearch", "memoryAdd", "memoryPin"]);
-    assert_eq!(names("all", Some(compat::System::Athena)).unwrap().len(), 21);
+    assert_eq!(names("all", Some(compat::System::Athena)).unwrap().len(), 22);
     assert_eq!(names("", Some(compat::System::Brv)).unwrap(), ["brv-query", "brv-curate"]);
     assert_eq!(names("memory_undo", None).unwrap(), ["memory_undo"]);
     assert!(names("memory_nap", None).unwrap_err().message.contains("no tool memory_nap"));

@@ -189,7 +189,7 @@ pub const TOOLS: &[Tool] = &[
             ("tags", ""),
             ("pinned", "never fades"),
             ("collection", ""),
-            ("replaces", "id of an outdated memory"),
+            ("replaces", "outdated id"),
             ("confirms", "id"),
             ("different_from", "ids"),
         ],
@@ -261,7 +261,7 @@ pub const TOOLS: &[Tool] = &[
         about: "Say what a memory is to an earlier one; name one of the three.",
         shown: &[
             ("id", "the newer memory"),
-            ("replaces", "id of the outdated one"),
+            ("replaces", "outdated id"),
             ("confirms", "id: it says the same"),
             ("different_from", "id: another fact"),
         ],

@@ -1,4 +1,5 @@
-//! Puts an earlier memory behind a later one that may replace it, and marks it. Questions about the past turn the order round.
+//! Puts an earlier memory behind a later one that may replace it, and marks it.
+//! Questions about the past turn the order round.
 
 use jiff::Timestamp;
 use std::collections::HashMap;

@@ -1,4 +1,4 @@
-//! Judges the values beside words that name a secret: passwords, keys, PINs, codes of doors, pairs of user and password.
+//! Judges the values beside words that name a secret: passwords, keys, PINs, door codes, pairs of user and password.
 //! The nearer and plainer a value is named, the less it must look like one; `random.tsv` has the bars.
 
 use std::ops::Range;
