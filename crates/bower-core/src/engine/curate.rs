@@ -227,15 +227,14 @@ fn keep(
             (neighbours(engine, place, &memory.content, said, vector, &newest)?, newest.change)
         };
         near.retain(|one| word.different.iter().all(|item| item.row != one.item.row));
-        let mut choice = match &word.main {
-            Some((item, ruling)) => Choice::told(item, *ruling, claims),
-            None => {
-                let decision = match near.iter().position(|one| one.has_wording(claims)) {
-                    Some(at) => said_before(at),
-                    None => weigh(engine, &told, &near, &mut read, &mut likenesses),
-                };
-                Choice::ruled(decision, &near, claims)
-            }
+        let mut choice = if let Some((item, ruling)) = &word.main {
+            Choice::told(item, *ruling, claims)
+        } else {
+            let decision = match near.iter().position(|one| one.has_wording(claims)) {
+                Some(at) => said_before(at),
+                None => weigh(engine, &told, &near, &mut read, &mut likenesses),
+            };
+            Choice::ruled(&decision, &near, claims)
         };
         if choice.is_heard_in_own_words(memory) {
             // The other memory was only extracted, or came from outside; now a caller says it in its own words.

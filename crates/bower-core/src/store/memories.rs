@@ -135,6 +135,22 @@ pub struct Decided {
     pub seen: Change,
 }
 
+impl Decided {
+    /// Creates the decision of one rule, of which nothing stays open. `seen` is the store's last change at the decision.
+    pub fn by_rule(standing: WriteAction, rule: &str, seen: Change) -> Self {
+        Self {
+            standing,
+            also: Vec::new(),
+            possible: Vec::new(),
+            different: Vec::new(),
+            is_told: false,
+            why: Map::from_iter([("rule".to_owned(), rule.into())]),
+            is_observed: true,
+            seen,
+        }
+    }
+}
+
 /// How a new memory relates to an existing one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum WriteAction {

@@ -108,7 +108,7 @@ fn the_callers_word_beats_every_rule() {
             let refused = engine.curate(&Visibility::everything(), &request, now());
             assert!(matches!(refused, Err(Error::NotFound { .. })), "{refused:?}");
         }
-        assert!(matches!(settle(&engine, &id, id, PairRuling::Confirms), Err(_)));
+        assert!(settle(&engine, id, id, PairRuling::Confirms).is_err());
     }
     let ann = Visibility { owner: Some("ann".into()), scope: Some(Scope::Agent), ..Visibility::everything() };
     let hers =

@@ -33,7 +33,7 @@ pub(crate) struct Choice {
 
 impl Choice {
     /// Takes the rules' decision about a text with these claims.
-    pub(crate) fn ruled(decision: Decision, near: &[Neighbour], told: &Claims) -> Self {
+    pub(crate) fn ruled(decision: &Decision, near: &[Neighbour], told: &Claims) -> Self {
         let target = decision.target.map(|at| &near[at]);
         let is_final = |at: usize| {
             decision.target == Some(at)
@@ -53,7 +53,7 @@ impl Choice {
             is_reworded: target.is_some_and(|near| !near.has_text(told)),
             also: decision.also.iter().map(|&at| near[at].item.row).collect(),
             why: decision.why.to_string(),
-            reasons: reasons(&decision),
+            reasons: reasons(decision),
             strength: decision.why.cosine.or(decision.why.jaccard).unwrap_or(1.0).clamp(0.0, 1.0),
             possible,
         }

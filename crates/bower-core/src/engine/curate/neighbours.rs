@@ -137,18 +137,18 @@ fn neighbours_once(
         let memory = worded.memory(row);
         found.push((memory.unwrap_or(row), cosine, memory.map(|_| row)));
     }
-    joined(engine, found, stands)
+    joined(engine, &found, stands)
 }
 
 /// Loads the memories that were found, each once, in the order of `found`: a row, its cosine, and the wording that found it.
 fn joined(
     engine: &Engine,
-    found: Vec<(RowId, Option<f32>, Option<RowId>)>,
+    found: &[(RowId, Option<f32>, Option<RowId>)],
     stands: impl Fn(&Item) -> bool,
 ) -> Result<Vec<Neighbour>> {
     let mut places: HashMap<RowId, usize> = HashMap::new();
     let mut memories: Vec<(RowId, Option<f32>)> = Vec::new();
-    for &(row, cosine, _) in &found {
+    for &(row, cosine, _) in found {
         let at = *places.entry(row).or_insert_with(|| {
             memories.push((row, None));
             memories.len() - 1

@@ -331,7 +331,7 @@ mod tests {
     #[test]
     fn machines_make_what_nobody_reads() {
         let check = |value: &str, expected: bool| {
-            assert_eq!(is_made(value, RarityBar::OneInHundred), expected, "{value}")
+            assert_eq!(is_made(value, RarityBar::OneInHundred), expected, "{value}");
         };
         check("7Gk2pQ9xVb4LmT8wZc1R", true);
         check("3f2a91c07be45d6688a1f0c2", true);

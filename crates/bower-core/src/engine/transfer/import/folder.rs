@@ -3,7 +3,7 @@
 //! meanwhile are never overwritten.
 
 use jiff::Timestamp;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
@@ -454,16 +454,7 @@ impl FolderImport<'_, '_> {
             valid_to: wanted.valid_to,
             vector: None,
         };
-        let decided = Decided {
-            standing: WriteAction::Replaces(row),
-            also: Vec::new(),
-            possible: Vec::new(),
-            different: Vec::new(),
-            is_told: false,
-            why: Map::from_iter([("rule".to_owned(), json!("edited"))]),
-            is_observed: true,
-            seen: ANYTHING,
-        };
+        let decided = Decided::by_rule(WriteAction::Replaces(row), "edited", ANYTHING);
         let Some(kept) = engine.store.put_memory(&memory, &decided, self.stamp())? else {
             self.import.report.updated -= 1;
             self.import
