@@ -181,8 +181,8 @@ pub const TOOLS: &[Tool] = &[
     Tool {
         name: "memory_store",
         about: "Keep one fact, decision, preference or procedure that will matter later, as a sentence that stands alone. \
-                Repeats confirm, new values replace old ones, junk is refused with a reason. If the answer names possible earlier \
-                memories, say with memory_settle what this one is to each.",
+                Repeats confirm, new values replace old ones, junk is refused with a reason. If possible earlier memories are \
+                named, settle each with memory_settle.",
         shown: &[
             ("content", ""),
             ("type", "judged unless told"),
@@ -190,8 +190,8 @@ pub const TOOLS: &[Tool] = &[
             ("pinned", "never fades"),
             ("collection", ""),
             ("replaces", "outdated id"),
-            ("confirms", "id"),
-            ("different_from", "ids"),
+            ("confirms", ""),
+            ("different_from", ""),
         ],
         required: &["content"],
         effect: Effect::Keeps,
