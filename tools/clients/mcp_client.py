@@ -56,7 +56,7 @@ async def life(client, mode, without=frozenset()):
         assert client.instructions
     tools = (await client.list_tools()).tools
     names = {tool.name for tool in tools}
-    assert len(names) == 12 - len(without) and not names & without, names
+    assert len(names) == 13 - len(without) and not names & without, names
     assert all(tool.output_schema and tool.annotations for tool in tools)
     older = await call(client, 'memory_store', content='The API port is 8080', tags=['api'])
     newer = await call(client, 'memory_store', content='The API port is 9090', tags=['api'])
