@@ -208,10 +208,10 @@ class Bowerbird(Host):
 
     def test_two_users_of_a_gateway_know_nothing_of_each_other(self) -> None:
         manager, _ = self.manager(platform="telegram", user_id="ann")
-        manager.handle_tool_call("memory_store", {"content": "The door code of the cellar is 4471"})
+        manager.handle_tool_call("memory_store", {"content": "The shelf of the cellar is number 4471"})
         manager.shutdown_all()
         manager, _ = self.manager(platform="telegram", user_id="bob", session_id="s-2")
-        question = "What is the door code of the cellar?"
+        question = "Which shelf is in the cellar?"
         self.assertNotIn("4471", manager.prefetch_all(question, session_id="s-2"))
         self.assertNotIn("4471", manager.handle_tool_call("memory_search", {"query": question}))
         manager.shutdown_all()

@@ -40,7 +40,7 @@ expect 'resources/read' 'Nothing was kept in this session' --method resources/re
 expect 'prompts/list' recall --method prompts/list
 expect 'prompts/get' '9090' --method prompts/get --prompt-name recall --prompt-args 'topic=API port'
 printf 'inspector: '
-inspect --method tools/list 2>/dev/null | node tools/clients/tokens.mjs 1500
+inspect --method tools/list 2>/dev/null | node tools/clients/tokens.mjs 1700
 
 # The same store by HTTP.
 field() {
