@@ -18,6 +18,7 @@ mod pipeline;
 mod possible;
 mod scale;
 mod serve;
+mod statements;
 mod table;
 mod tokens;
 mod turns;
@@ -40,6 +41,8 @@ const USAGE: &str = "bower-bench PART [options]
   scale     stores of 10,000 passages and more: questions, writes, memory and disk of each, with a picture
   pairs     what becomes of labelled pairs of sentences: the same, a denial, or two facts
   possible  what near statements are to each other, by their cosine, in the groups of data/memory
+  adapter   packs the tensors in --data, which tools/fit_statements.py wrote, into --out
+  classify  what the adapter's classifiers say of the statements on standard input, a JSON line each
   turns     what is picked from labelled turns of sessions: --show so many of what is wrong and what is missed
   turns-rows each sentence of those turns with what is seen of it, for tools/fit_turns.py (into --out)
   keep      --count memories: keeping one more, sweeping, pruning, consolidating, taking back, asking the past
@@ -101,6 +104,8 @@ fn main() -> ExitCode {
         "serve" => serve::run(&options),
         "pairs" => pairs::run(&options),
         "possible" => possible::run(&options),
+        "adapter" => statements::pack(&options),
+        "classify" => statements::classify(&options),
         "turns" => turns::run(&options),
         "turns-rows" => turns::write_rows(&options),
         "fill" => corpus::fill(&options),

@@ -1,6 +1,7 @@
 //! A BERT encoder in int8: its sections in a packed model file and its forward pass.
 //! It may have any shape that the kernels support. The same tokens give the same bits on every machine.
 
+use std::ops::Range;
 use std::path::Path;
 
 use bower_kernels::Isa;
@@ -29,6 +30,10 @@ const TILE: usize = 64;
 const WIDEST: usize = 1 << 15;
 /// Bytes of the step after a word's numbers.
 const STEP_BYTES: usize = 4;
+/// Rank of an adapter's terms: the outputs that a product computes at a time.
+pub(super) const RANK: usize = TILE;
+/// Terms of one adapted layer, beside its products: queries, keys and values joined; attention's output; outer.
+pub(super) const TERMS: usize = 3;
 
 /// The sizes of an encoder.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -101,6 +106,8 @@ pub(super) struct Scratch {
     joined: Vec<f32>,
     context: Vec<f32>,
     inner: Vec<f32>,
+    low: Vec<f32>,
+    low_quantized: Quantized,
     attention: AttentionScratch,
 }
 
@@ -113,11 +120,11 @@ pub(super) enum Wanted {
     First,
 }
 
-/// The start of the second of two texts, and how its tokens differ from those of the first.
-#[derive(Clone, Copy, Debug)]
+/// The place of the second of two texts, and how its tokens differ from those of the first.
+#[derive(Clone, Debug)]
 pub(super) struct Second<'a> {
-    /// Index of its first token.
-    pub(super) start: usize,
+    /// Its tokens.
+    pub(super) tokens: Range<usize>,
     /// Added to the embedding of each of its tokens, `hidden` floats.
     pub(super) shift: &'a [f32],
 }
@@ -140,6 +147,19 @@ struct Norm<'a> {
 struct Layer<'a> {
     products: [Product<'a>; PRODUCTS],
     norms: [Norm<'a>; 2],
+}
+
+/// An adapter: terms of low rank that are added to the products of the first layers. A pass with it ends after those layers
+/// (LoRA: Hu et al., "Low-Rank Adaptation of Large Language Models", 2021).
+pub(super) struct Terms<'a> {
+    /// For each adapted layer the terms of [`TERMS`], in their order.
+    pub(super) layers: Vec<[Term<'a>; TERMS]>,
+}
+
+/// A term of rank [`RANK`]: two products, the first of which reads the same quantised inputs as the product beside it.
+pub(super) struct Term<'a> {
+    pub(super) narrow: Product<'a>,
+    pub(super) widen: Product<'a>,
 }
 
 /// One matrix product.
@@ -172,7 +192,18 @@ impl<'a> Encoder<'a> {
         second: Option<Second<'_>>,
         scratch: &mut Scratch,
     ) {
-        self.forward_seen(isa, wanted, second, scratch, &mut |_, _, _, _| ());
+        self.pass(isa, wanted, second, None, scratch, &mut |_, _, _, _| ());
+    }
+
+    /// Like [`Encoder::forward`] for all tokens, through the adapted layers only: the states are those of the last of them.
+    pub(super) fn forward_adapted(
+        &self,
+        isa: Isa,
+        terms: &Terms<'_>,
+        second: Second<'_>,
+        scratch: &mut Scratch,
+    ) {
+        self.pass(isa, Wanted::All, Some(second), Some(terms), scratch, &mut |_, _, _, _| ());
     }
 
     /// Like [`Encoder::forward`]. Calls `see` with the inputs of each product: the layer, the product, its rows and
@@ -185,9 +216,13 @@ impl<'a> Encoder<'a> {
         scratch: &mut Scratch,
         see: &mut impl FnMut(usize, usize, &[f32], usize),
     ) {
-        let Scratch { ids, states, quantized, joined, context, inner, attention: buffers, .. } = scratch;
-        let EncoderShape { hidden, inner: widened, epsilon, .. } = self.shape;
-        let (count, width) = (ids.len(), self.shape.word_row());
+        self.pass(isa, wanted, second, None, scratch, see);
+    }
+
+    /// Writes the sum of each token's embeddings to the states.
+    fn embed(&self, second: Option<Second<'_>>, scratch: &mut Scratch) {
+        let Scratch { ids, states, .. } = scratch;
+        let (hidden, width) = (self.shape.hidden, self.shape.word_row());
         states.clear();
         for (id, position) in ids.iter().zip(self.positions.chunks_exact(hidden)) {
             let row = &self.rows[*id as usize * width..][..width];
@@ -196,18 +231,47 @@ impl<'a> Encoder<'a> {
             states.extend(values.iter().zip(position).map(|(x, y)| f32::from(x.cast_signed()) * step + y));
         }
         if let Some(second) = second {
-            for state in states.chunks_exact_mut(hidden).skip(second.start) {
+            for state in states.chunks_exact_mut(hidden).take(second.tokens.end).skip(second.tokens.start) {
                 state.iter_mut().zip(second.shift).for_each(|(x, shift)| *x += shift);
             }
         }
+    }
+
+    fn pass(
+        &self,
+        isa: Isa,
+        wanted: Wanted,
+        second: Option<Second<'_>>,
+        terms: Option<&Terms<'_>>,
+        scratch: &mut Scratch,
+        see: &mut impl FnMut(usize, usize, &[f32], usize),
+    ) {
+        self.embed(second, scratch);
+        let Scratch {
+            ids,
+            states,
+            quantized,
+            joined,
+            context,
+            inner,
+            low,
+            low_quantized,
+            attention: buffers,
+            ..
+        } = scratch;
+        let EncoderShape { hidden, inner: widened, epsilon, .. } = self.shape;
+        let count = ids.len();
         layer_norm(isa, states, self.norm.gain, self.norm.shift, epsilon);
         joined.resize(count * 3 * hidden, 0.0);
         context.resize(count * hidden, 0.0);
         inner.resize(count * widened, 0.0);
-        for (index, layer) in self.layers.iter().enumerate() {
+        let depth = terms.map_or(self.layers.len(), |terms| terms.layers.len());
+        for (index, layer) in self.layers.iter().take(depth).enumerate() {
+            let term = |which: usize| terms.map(|terms| &terms.layers[index][which]);
             let [join, gather, widen, narrow] = &layer.products;
             see(index, 0, states, hidden);
             join.apply(isa, states, quantized, Then::Store, joined);
+            term(0).inspect(|term| term.add(isa, quantized, low, low_quantized, joined));
             attention(isa, joined, self.shape.attention_heads(), buffers, context);
             if wanted == Wanted::First && index + 1 == self.layers.len() {
                 states.truncate(hidden);
@@ -216,11 +280,13 @@ impl<'a> Encoder<'a> {
             }
             see(index, 1, context, hidden);
             gather.apply(isa, context, quantized, Then::Add, states);
+            term(1).inspect(|term| term.add(isa, quantized, low, low_quantized, states));
             layer_norm(isa, states, layer.norms[0].gain, layer.norms[0].shift, epsilon);
             see(index, 2, states, hidden);
             widen.apply(isa, states, quantized, Then::Gelu, inner);
             see(index, 3, inner, widened);
             narrow.apply(isa, inner, quantized, Then::Add, states);
+            term(2).inspect(|term| term.add(isa, quantized, low, low_quantized, states));
             layer_norm(isa, states, layer.norms[1].gain, layer.norms[1].shift, epsilon);
         }
     }
@@ -248,6 +314,22 @@ impl<'a> Layer<'a> {
             ],
             norms: [Norm::read(file, layout, norms, hidden)?, Norm::read(file, layout, norms + 2, hidden)?],
         })
+    }
+}
+
+impl Term<'_> {
+    /// Adds the term for quantised inputs to `out`.
+    fn add(
+        &self,
+        isa: Isa,
+        inputs: &Quantized,
+        low: &mut Vec<f32>,
+        low_quantized: &mut Quantized,
+        out: &mut [f32],
+    ) {
+        low.resize(out.len() / self.widen.weights.outputs() * RANK, 0.0);
+        multiply(isa, inputs, &self.narrow.weights, Then::Store, low);
+        self.widen.apply(isa, low, low_quantized, Then::Add, out);
     }
 }
 

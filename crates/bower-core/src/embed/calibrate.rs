@@ -58,9 +58,10 @@ impl Spreads {
             scratch.ids.push(encoder.words.first());
             scratch.ids.extend(first);
             scratch.ids.push(encoder.words.last());
-            let second = Second { start: scratch.ids.len(), shift: second };
+            let start = scratch.ids.len();
             scratch.ids.extend(text);
             scratch.ids.push(encoder.words.last());
+            let second = Second { tokens: start..scratch.ids.len(), shift: second };
             encoder.forward_seen(
                 Isa::best(),
                 Wanted::All,

@@ -301,7 +301,7 @@ impl CrossEncoder {
         let second = self.pair(&parts.encoder, question, text, scratch);
         let width = self.about.shape.word_row();
         self.file.check_pass(&scratch.ids, width).map_err(|error| self.here(error))?;
-        let second = Second { start: second, shift: parts.second };
+        let second = Second { tokens: second..scratch.ids.len(), shift: parts.second };
         parts.encoder.forward(self.isa, Wanted::First, Some(second), scratch);
         let mut pooled = vec![0.0; hidden];
         parts.pooler.apply(self.isa, &scratch.states, &mut scratch.quantized, Then::Store, &mut pooled);

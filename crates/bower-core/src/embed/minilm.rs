@@ -7,6 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use bower_kernels::Isa;
 
+use super::adapter::{Classifier, Statements, adapter};
 use super::bert::{Encoder, Scratch, Wanted, at_path};
 use super::late::{TOKENS_IDENTITY, Tokens, distinct_codes};
 use super::layout::damaged;
@@ -144,6 +145,19 @@ impl MiniLm {
         Ok(Encoding { vector, tokens, windows })
     }
 
+    fn classify_into(
+        &self,
+        input: &Statements<'_>,
+        classifiers: &[Classifier],
+        scratch: &mut Scratch,
+    ) -> Result<Vec<Vec<f32>>> {
+        let (parts, adapter) = (self.parts()?, adapter()?);
+        self.file.check_vocabulary().map_err(|error| self.here(error))?;
+        let second = adapter.tokens(&parts, input, scratch);
+        self.file.check_pass(&scratch.ids, SHAPE.word_row()).map_err(|error| self.here(error))?;
+        Ok(adapter.classify(self.isa, &parts, second, classifiers, scratch))
+    }
+
     /// Views all sections and checks their lengths. It takes a microsecond or two, so it is done for each text.
     fn parts(&self) -> Result<Encoder<'_>> {
         Encoder::read(self.file.bytes(), &self.file.layout, SHAPE).map_err(|error| self.here(error))
@@ -187,6 +201,13 @@ impl Embedder for MiniLm {
             tokens.question(self.isa, inner.ids, inner.states, &mut question);
         })?;
         Ok(EmbeddedQuestion { vector: encoding.vector, tokens: Some(question) })
+    }
+
+    fn classify(&self, input: &Statements<'_>, classifiers: &[Classifier]) -> Result<Option<Vec<Vec<f32>>>> {
+        let mut scratch = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
+        let found = self.classify_into(input, classifiers, &mut scratch);
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(scratch);
+        found.map(Some)
     }
 
     fn count_pieces(&self, text: &str) -> Result<usize> {

@@ -1,6 +1,7 @@
 //! Local embedding: MiniLM in int8, its tokenizer and its packed file.
 //! Vectors of different models are never compared.
 
+mod adapter;
 mod bert;
 mod calibrate;
 mod cross;
@@ -13,6 +14,9 @@ mod packed;
 mod weights;
 pub mod wordpiece;
 
+pub use adapter::{Classifier, Statements};
+#[cfg(feature = "parts")]
+pub use adapter::{KINDS, pack_adapter};
 #[cfg(test)]
 pub(crate) use cross::testing;
 pub use cross::{
@@ -53,6 +57,16 @@ pub trait Embedder: Send + Sync {
     /// Returns the vector of a question with its tokens, in one pass.
     fn embed_question(&self, text: &str) -> Result<EmbeddedQuestion> {
         Ok(EmbeddedQuestion { vector: self.embed(text)?, tokens: None })
+    }
+
+    /// Returns what classifiers say of an input: for each the probabilities of its classes, which add up to 1. `None` if the
+    /// model has no adapter for statements.
+    fn classify(
+        &self,
+        _input: &Statements<'_>,
+        _classifiers: &[Classifier],
+    ) -> Result<Option<Vec<Vec<f32>>>> {
+        Ok(None)
     }
 
     /// Creates missing checksums of its files, if it has files. Called after an answer, because it reads all of them.

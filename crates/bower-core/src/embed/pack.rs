@@ -62,7 +62,7 @@ fn broken(reason: impl Into<String>) -> Error {
 }
 
 /// Returns the inputs of a product that get further bytes, each once per further byte.
-fn spread(layer: usize, product: usize) -> Vec<u16> {
+pub(super) fn spread(layer: usize, product: usize) -> Vec<u16> {
     OUTLIER_INPUTS[layer][product]
         .iter()
         .flat_map(|(input, further)| vec![*input; usize::from(*further)])
