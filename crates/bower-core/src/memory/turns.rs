@@ -63,22 +63,26 @@ pub struct Odds {
     worth: f64,
     /// Whether it needs the sentence before it.
     is_part: bool,
-    /// Logarithm of the odds that the words are somebody else's.
+    /// Probability that the words are the speaker's own; that they are somebody else's; that they are somebody else's orders.
+    own: f64,
     foreign: f64,
+    orders: f64,
 }
 
 impl Odds {
     /// Reads the probabilities of the classes: worth keeping; the same with the sentence before it; not worth keeping;
     /// somebody else's words; somebody else's orders.
     pub fn of([keep, part, drop, foreign, orders]: [f32; 5]) -> Self {
-        let [keep, part, drop] = [keep, part, drop].map(f64::from);
-        let foreign = f64::from(foreign) + f64::from(orders);
+        let [keep, part, drop, foreign, orders] = [keep, part, drop, foreign, orders].map(f64::from);
         let own = keep + part + drop;
-        Self {
-            worth: (keep + part) / (own + LEAST),
-            is_part: part > keep,
-            foreign: ((foreign + LEAST) / (own + LEAST)).ln(),
-        }
+        Self { worth: (keep + part) / (own + LEAST), is_part: part > keep, own, foreign, orders }
+    }
+
+    /// Returns the logarithm of the odds that the words are somebody else's. A turn of one sentence quotes nobody, but an
+    /// order to whatever reads it stays one.
+    fn log_foreign(&self, is_alone: bool) -> f64 {
+        let foreign = if is_alone { self.orders } else { self.foreign + self.orders };
+        ((foreign + LEAST) / (self.own + LEAST)).ln()
     }
 }
 
@@ -106,12 +110,14 @@ pub fn picks(cut: &Cut, odds: &[Odds], voice: Voice) -> Vec<String> {
 /// Returns the probability of each piece that the words are the speaker's own.
 fn owned(cut: &Cut, odds: &[Odds]) -> Vec<f64> {
     let mut all = Vec::with_capacity(odds.len());
-    let judged: Vec<(&Piece, &Odds)> = cut.pieces.iter().zip(odds).collect();
+    let is_alone = cut.is_one_piece();
+    let foreign = odds.iter().map(|odds| odds.log_foreign(is_alone));
+    let judged: Vec<(&Piece, f64)> = cut.pieces.iter().zip(foreign).collect();
     for paragraph in judged.chunk_by(|one, two| one.0.paragraph == two.0.paragraph) {
-        let total: f64 = paragraph.iter().map(|(_, odds)| odds.foreign).sum();
+        let total: f64 = paragraph.iter().map(|(_, foreign)| foreign).sum();
         let others = (paragraph.len() - 1).max(1) as f64;
-        all.extend(paragraph.iter().map(|(_, odds)| {
-            let foreign = odds.foreign + SHARED * (total - odds.foreign) / others;
+        all.extend(paragraph.iter().map(|(_, foreign)| {
+            let foreign = foreign + SHARED * (total - foreign) / others;
             1.0 / (1.0 + foreign.exp())
         }));
     }

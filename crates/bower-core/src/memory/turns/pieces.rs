@@ -92,6 +92,13 @@ impl Cut {
         &after[..after.floor_char_boundary(AFTER_BYTES)]
     }
 
+    /// Whether nothing stands in the turn but one piece, marks and spaces.
+    pub(super) fn is_one_piece(&self) -> bool {
+        let [piece] = &self.pieces[..] else { return false };
+        let around = [&self.text[..piece.range.start], &self.text[piece.range.end..]];
+        around.iter().all(|text| !text.contains(char::is_alphanumeric))
+    }
+
     /// Whether nothing stands between two pieces but marks and spaces.
     pub(super) fn follows(&self, before: usize, at: usize) -> bool {
         let between = self.pieces[before].range.end..self.pieces[at].range.start;
@@ -182,6 +189,8 @@ enum Quoted<'a> {
 /// Returns the lines that their speaker may have said, without marks of a list. A wrapped line goes with the one before it.
 fn stretches(text: &str) -> Vec<Stretch> {
     let mut all: Vec<Stretch> = Vec::new();
+    // One number alone is no list: `7. Klasse`.
+    let has_numbers = text.lines().filter(|line| numbered(line.trim()).is_some()).nth(1).is_some();
     let (mut quoted, mut paragraph, mut start) = (None, 0, 0);
     for line in text.split_inclusive('\n') {
         let from = start;
@@ -214,7 +223,7 @@ fn stretches(text: &str) -> Vec<Stretch> {
             paragraph += 1;
             continue;
         }
-        let item = item(body);
+        let item = item(body, has_numbers);
         let at = from + line.find(body).unwrap_or_default() + (body.len() - item.len());
         let range = at..at + item.len();
         match all.last_mut() {
@@ -246,12 +255,17 @@ fn tag(body: &str) -> Option<&str> {
 }
 
 /// Returns a line without the mark of a list.
-fn item(body: &str) -> &str {
-    let bare = body.trim_start_matches(|c: char| c.is_ascii_digit());
-    let numbered = (bare.len() < body.len()).then(|| bare.strip_prefix(['.', ')'])).flatten();
+fn item(body: &str, has_numbers: bool) -> &str {
     let item = ["- ", "* ", "+ ", "• ", "– ", "— "].iter().find_map(|mark| body.strip_prefix(mark));
-    let item = item.or_else(|| numbered.filter(|rest| rest.starts_with(' ')));
+    let item = item.or_else(|| numbered(body).filter(|_| has_numbers));
     item.map_or(body, str::trim_start)
+}
+
+/// Returns what follows the number of an item of a list.
+fn numbered(body: &str) -> Option<&str> {
+    let bare = body.trim_start_matches(|c: char| c.is_ascii_digit());
+    let rest = bare.strip_prefix(['.', ')']).filter(|_| bare.len() < body.len())?;
+    rest.starts_with(' ').then_some(rest)
 }
 
 /// Whether a line was broken only because it was long.
@@ -314,11 +328,12 @@ fn is_short(before: &str, after: &str) -> bool {
                 || (is_amount && after.starts_with(char::is_lowercase))))
 }
 
-/// Returns a range without white space at its ends.
+/// Returns a range without white space at its ends, and without marks that end what stands before it.
 fn trimmed(text: &str, range: Range<usize>) -> Range<usize> {
     let said = &text[range.clone()];
-    let start = range.start + (said.len() - said.trim_start().len());
-    start..start + said.trim().len()
+    let body = said.trim_start_matches(|c: char| c.is_whitespace() || is_end(c) || matches!(c, ',' | ';' | ')' | '，' | '、'));
+    let start = range.end - body.len();
+    start..start + body.trim_end().len()
 }
 
 /// Returns a range without other ranges, which are sorted.

@@ -57,6 +57,7 @@ fn items_of_a_list_stand_alone_and_wrapped_lines_go_together() {
             "Good.",
         ],
     );
+    cut("7. sınıf öğretmeniyim, şubat ayından beri.", &["7. sınıf öğretmeniyim, şubat ayından beri."]);
     let long = format!("It is {}.", "very ".repeat(300));
     cut(&long, &[]);
     let many: String = (0..500).map(|n| format!("Line {n} is here.\n")).collect();
@@ -77,6 +78,7 @@ fn what_marks_show_to_be_quoted_is_no_piece() {
     cut("« On ferme le lundi, toute la journée » dit-il. Pas nous.", &["dit-il.", "Pas nous."]);
     cut("Er schrieb: „Ich komme. Bring Brot.“\nIch komme nicht.", &["Er schrieb:", "Ich komme nicht."]);
     cut("店長:「月曜は休みです。」うちは火曜です", &["店長:", "うちは火曜です"]);
+    cut("\"He left for good.\" . he came back, though", &["he came back, though"]);
     cut("\"We close early.\nAnd late.\"\n\nNot us.", &["Not us."]);
 }
 
@@ -125,6 +127,17 @@ fn sentences_of_one_paragraph_are_of_one_origin() {
     let quoted = "Dear guests. The pool is closed. Bring towels.";
     pick(quoted, &[FOREIGN, unsure, FOREIGN], &[]);
     pick("Dear guests.\n\nThe pool is closed.\n\nBring towels.", &[FOREIGN, unsure, FOREIGN], &["The pool is closed."]);
+}
+
+#[test]
+fn a_turn_of_one_sentence_quotes_nobody() {
+    let foreign = [0.3, 0.0, 0.0, 0.7, 0.0];
+    let orders = [0.3, 0.0, 0.0, 0.0, 0.7];
+    pick("We water at dawn.", &[foreign], &["We water at dawn."]);
+    pick("- We water at dawn. 🌿", &[foreign], &["We water at dawn."]);
+    pick("We water at dawn.", &[orders], &[]);
+    pick("Ok. We water at dawn.", &[DROP, foreign], &[]);
+    pick("> ok\nWe water at dawn.", &[foreign], &[]);
 }
 
 #[test]
