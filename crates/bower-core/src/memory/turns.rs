@@ -96,9 +96,9 @@ pub fn picks(cut: &Cut, odds: &[Odds], voice: Voice) -> Vec<String> {
         if own[at] * odds[at].worth < voice.bar() {
             continue;
         }
-        let before = at.checked_sub(1).filter(|before| {
-            odds[at].is_part && own[*before] >= voice.bar() && cut.follows(*before, at)
-        });
+        let before = at
+            .checked_sub(1)
+            .filter(|before| odds[at].is_part && own[*before] >= voice.bar() && cut.follows(*before, at));
         match found.last_mut() {
             Some(last) if before.is_some_and(|before| last.end > before) => last.end = at + 1,
             _ => found.push(before.unwrap_or(at)..at + 1),

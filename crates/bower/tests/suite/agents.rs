@@ -362,7 +362,7 @@ fn a_session_becomes_candidates_once() {
     more += &(talk()[1]
         .to_string()
         .replace("u1", "u6")
-        .replace("From now on we keep invoices in PostgreSQL, not in SQLite.", "Never round invoices.")
+        .replace("From now on we keep invoices in PostgreSQL, not in SQLite.", "Thanks!")
         + "\n");
     std::fs::write(&path, format!("{more}{{\"type\":\"user\",\"sess")).unwrap();
     let read = home.data(["curate", "--transcript", &path]);
@@ -386,10 +386,9 @@ fn kept_of(text: &str) -> Vec<String> {
 #[test]
 fn any_form_of_words_becomes_a_candidate() {
     let home = Home::with_model();
-    let said =
-        "Our laundry is picked up on Mondays, the hotel has no machines of its own. Can you add that to the folder?";
+    let said = "Our laundry is picked up on Mondays, the hotel has no machines of its own. Can you add that to the folder?";
     let found =
-        "I looked into the missing payments. The payments API returns 200 even when the card is declined.";
+        "I'll look at it. The build failed because our runner has only 2 GB of memory; with 4 GB it passes.";
     let turn = |role: &str, content: &str| json!({ "role": role, "content": content });
     let path = session(&home, "plain.jsonl", &[turn("user", said), turn("assistant", found)]);
     home.data(["curate", "--transcript", &path]);
@@ -397,17 +396,21 @@ fn any_form_of_words_becomes_a_candidate() {
         candidates(&home),
         [
             "Our laundry is picked up on Mondays, the hotel has no machines of its own.",
-            "The payments API returns 200 even when the card is declined.",
+            "The build failed because our runner has only 2 GB of memory; with 4 GB it passes.",
         ]
     );
     let kept = kept_of("and from now on the bakery gets its rye from Hollund, never from Sevrin");
     assert_eq!(kept, ["and from now on the bakery gets its rye from Hollund, never from Sevrin"]);
     let kept = kept_of("\u{1f33f} We never spray the herbs, not even in a wet year. thanks!");
     assert_eq!(kept, ["\u{1f33f} We never spray the herbs, not even in a wet year."]);
-    let kept = kept_of("Our depot is 5 min. from the tram stop at Osterweg, so nobody gets a parking permit.");
-    assert_eq!(kept, ["Our depot is 5 min. from the tram stop at Osterweg, so nobody gets a parking permit."]);
-    let kept = kept_of("Wir liefern seit März nur noch mittwochs nach Brekum. Schreibst du das bitte um?");
-    assert_eq!(kept, ["Wir liefern seit März nur noch mittwochs nach Brekum."]);
+    let kept =
+        kept_of("Our depot is 5 min. from the tram stop at Osterweg, so nobody gets a parking permit.");
+    assert_eq!(
+        kept,
+        ["Our depot is 5 min. from the tram stop at Osterweg, so nobody gets a parking permit."]
+    );
+    let kept = kept_of("Ab jetzt liefern wir nach Brekum nur noch mittwochs, nie am Freitag.");
+    assert_eq!(kept, ["Ab jetzt liefern wir nach Brekum nur noch mittwochs, nie am Freitag."]);
 }
 
 #[test]
@@ -463,12 +466,12 @@ fn what_was_forgotten_or_is_secret_does_not_come_back() {
 #[test]
 fn what_the_store_gave_is_not_told_back() {
     let home = Home::with_model();
-    home.data(["curate", "The staging database listens on port 5433."]);
+    home.data(["curate", "The staging database listens on port 5433, not on 5432."]);
     let prompt = json!({ "session_id": "c1", "prompt": "which port does the staging database listen on?" });
     assert!(given(&hook(&home, "user-prompt", &prompt)).contains("5433"));
     let said = [json!({
-        "role": "assistant", "session_id": "c1",
-        "content": "It turns out that the staging database listens on port 5433."
+        "role": "user", "session_id": "c1",
+        "content": "The staging database listens on port 5433, not on 5432."
     })];
     let path = session(&home, "t.jsonl", &said);
     assert_eq!(given(&hook(&home, "stop", &json!({ "session_id": "c1", "transcript_path": path }))), "");
@@ -481,7 +484,7 @@ fn what_a_session_lost_is_an_echo_still() {
     let home = Home::with_model();
     home.data([
         "curate",
-        "The staging database listens on port 5433, and only the deploy host may reach it.",
+        "The staging database listens on port 5433, not on 5432, and only the deploy host may reach it.",
     ]);
     let prompt = json!({ "session_id": "c1", "prompt": "which port does the staging database listen on?" });
     assert!(given(&hook(&home, "user-prompt", &prompt)).contains("5433"));
@@ -491,8 +494,8 @@ fn what_a_session_lost_is_an_echo_still() {
     assert!(given(&hook(&home, "user-prompt", &prompt)).contains("5433"), "it is given again");
     hook(&home, "session-start", &json!({ "session_id": "c1", "source": "compact" }));
     let said = [json!({
-        "role": "assistant", "session_id": "c1",
-        "content": "It turns out that the staging database listens on port 5433."
+        "role": "user", "session_id": "c1",
+        "content": "The staging database listens on port 5433, not on 5432."
     })];
     let path = session(&home, "t.jsonl", &said);
     hook(&home, "stop", &json!({ "session_id": "c1", "transcript_path": path }));
@@ -551,14 +554,14 @@ fn transcripts_of_other_programs_are_read() {
     let codex = [
         json!({ "timestamp": "2026-01-01T00:00:00Z", "type": "session_meta", "payload": { "id": "x1", "cwd": "/w" } }),
         json!({ "timestamp": "2026-01-01T00:00:01Z", "type": "response_item", "payload":
-            { "type": "message", "role": "user", "content": [{ "type": "input_text", "text": "We decided to use nextest for all tests." }] } }),
+            { "type": "message", "role": "user", "content": [{ "type": "input_text", "text": "From now on we use nextest for all tests, never cargo test." }] } }),
     ];
     let gemini = [
         json!({ "sessionId": "g1", "projectHash": "ff", "startTime": "2026-01-01T00:00:00Z" }),
         json!({ "id": "m1", "timestamp": "2026-01-01T00:00:01Z", "type": "user", "content": "Always sign the release tags." }),
     ];
     let cursor = [json!({ "role": "user", "message": { "content":
-        [{ "type": "text", "text": "<user_query>\nI prefer short functions with one purpose.\n</user_query>" }] } })];
+        [{ "type": "text", "text": "<user_query>\nWe use tabs in this repo, never spaces.\n</user_query>" }] } })];
     for (name, turns) in [("codex.jsonl", &codex[..]), ("gemini.jsonl", &gemini), ("cursor.jsonl", &cursor)] {
         let read = home.data(["curate", "--transcript", &session(&home, name, turns)]);
         assert_eq!(

@@ -109,7 +109,17 @@ impl<'a> TranscriptReader<'a> {
         };
         let report = SessionRead { dry_run: request.dry_run, ..SessionRead::default() };
         visibility.check_place(&place.collection, place.scope, place.owner.as_deref())?;
-        Ok(Self { engine, visibility, request, now, place, conversations: HashMap::new(), from: 0, is_unpicked: false, report })
+        Ok(Self {
+            engine,
+            visibility,
+            request,
+            now,
+            place,
+            conversations: HashMap::new(),
+            from: 0,
+            is_unpicked: false,
+            report,
+        })
     }
 
     /// Returns the subject of a conversation's marks. It includes the namespace: reading into another namespace begins anew.

@@ -218,7 +218,8 @@ fn stretches(text: &str) -> Vec<Stretch> {
         } else if let Some(name) = tag(body) {
             quoted = text[start..].contains(&format!("</{name}>")).then_some(Quoted::Tag(name));
         }
-        let is_marked = body.starts_with(['>', '|', '#']) || line.starts_with("    ") || line.starts_with('\t');
+        let is_marked =
+            body.starts_with(['>', '|', '#']) || line.starts_with("    ") || line.starts_with('\t');
         if body.is_empty() || is_marked || tag(body).is_some() {
             paragraph += 1;
             continue;
@@ -227,7 +228,11 @@ fn stretches(text: &str) -> Vec<Stretch> {
         let at = from + line.find(body).unwrap_or_default() + (body.len() - item.len());
         let range = at..at + item.len();
         match all.last_mut() {
-            Some(last) if last.paragraph == paragraph && item == body && is_wrapped(&text[last.range.clone()], body) => {
+            Some(last)
+                if last.paragraph == paragraph
+                    && item == body
+                    && is_wrapped(&text[last.range.clone()], body) =>
+            {
                 last.range.end = range.end;
             }
             _ => all.push(Stretch { range, paragraph }),
@@ -331,7 +336,9 @@ fn is_short(before: &str, after: &str) -> bool {
 /// Returns a range without white space at its ends, and without marks that end what stands before it.
 fn trimmed(text: &str, range: Range<usize>) -> Range<usize> {
     let said = &text[range.clone()];
-    let body = said.trim_start_matches(|c: char| c.is_whitespace() || is_end(c) || matches!(c, ',' | ';' | ')' | '，' | '、'));
+    let body = said.trim_start_matches(|c: char| {
+        c.is_whitespace() || is_end(c) || matches!(c, ',' | ';' | ')' | '，' | '、')
+    });
     let start = range.end - body.len();
     start..start + body.trim_end().len()
 }
@@ -353,7 +360,8 @@ fn quotations(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let (mut before, mut upto) = (' ', 0);
     for (at, mark) in text.char_indices() {
-        let is_free = before.is_whitespace() || matches!(before, '(' | '[' | ':') || !matches!(mark, '"' | '»');
+        let is_free =
+            before.is_whitespace() || matches!(before, '(' | '[' | ':') || !matches!(mark, '"' | '»');
         before = mark;
         let Some(closing) = closing(mark).filter(|_| is_free && at >= upto) else { continue };
         let from = at + mark.len_utf8();

@@ -42,14 +42,20 @@ fn a_full_stop_in_a_number_or_a_short_form_ends_nothing() {
     cut("The tram takes 5 min. from the mill.", &["The tram takes 5 min. from the mill."]);
     cut("It takes 5 min. Then walk.", &["It takes 5 min.", "Then walk."]);
     cut("Am 3. Mai kommt Dr. Ott, z.B. mit Rad.", &["Am 3. Mai kommt Dr. Ott, z.B. mit Rad."]);
-    cut("Ask Ilse, ext. 214, about 1.5 and v2.10 of it.", &["Ask Ilse, ext. 214, about 1.5 and v2.10 of it."]);
+    cut(
+        "Ask Ilse, ext. 214, about 1.5 and v2.10 of it.",
+        &["Ask Ilse, ext. 214, about 1.5 and v2.10 of it."],
+    );
     cut("Read docs/a.md or x.org/?q=1 first.", &["Read docs/a.md or x.org/?q=1 first."]);
     cut("It listens on 5433. Nobody told me.", &["It listens on 5433.", "Nobody told me."]);
 }
 
 #[test]
 fn items_of_a_list_stand_alone_and_wrapped_lines_go_together() {
-    cut("Rules:\n- sign the tags\n  * no force\n1. two reviews", &["Rules:", "sign the tags", "no force", "two reviews"]);
+    cut(
+        "Rules:\n- sign the tags\n  * no force\n1. two reviews",
+        &["Rules:", "sign the tags", "no force", "two reviews"],
+    );
     cut(
         "The boat lies in the third dock from the gate because the first two\nare being repaired until May.\nGood.",
         &[
@@ -63,7 +69,10 @@ fn items_of_a_list_stand_alone_and_wrapped_lines_go_together() {
     let many: String = (0..500).map(|n| format!("Line {n} is here.\n")).collect();
     let cut = pieces(&many);
     let ends = [0, cut.pieces.len() - 1].map(|at| cut.piece(at).into_owned());
-    assert_eq!((cut.pieces.len(), ends), (128, ["Line 0 is here.".to_owned(), "Line 499 is here.".to_owned()]));
+    assert_eq!(
+        (cut.pieces.len(), ends),
+        (128, ["Line 0 is here.".to_owned(), "Line 499 is here.".to_owned()])
+    );
 }
 
 #[test]
@@ -86,14 +95,20 @@ fn what_marks_show_to_be_quoted_is_no_piece() {
 fn a_name_between_quotation_marks_stays_in_its_sentence() {
     cut("The column is \"due date\", not \"due\".", &["The column is \"due date\", not \"due\"."]);
     cut("A 5\" pipe and a 6\" pipe fit the wall.", &["A 5\" pipe and a 6\" pipe fit the wall."]);
-    cut("On dit « stop » ici et là-bas, puis « go » au retour.", &["On dit « stop » ici et là-bas, puis « go » au retour."]);
+    cut(
+        "On dit « stop » ici et là-bas, puis « go » au retour.",
+        &["On dit « stop » ici et là-bas, puis « go » au retour."],
+    );
     cut("The sign reads \"closed and nobody ends it", &["The sign reads \"closed and nobody ends it"]);
 }
 
 #[test]
 fn what_a_host_put_in_is_not_what_somebody_said() {
     cut("<system-reminder>We use tabs everywhere in this repo.</system-reminder>\nFix it.", &["Fix it."]);
-    cut("<bowerbird>\nThe API port is 9090.\n</bowerbird>\nThe API host is example.org.", &["The API host is example.org."]);
+    cut(
+        "<bowerbird>\nThe API port is 9090.\n</bowerbird>\nThe API host is example.org.",
+        &["The API host is example.org."],
+    );
     cut("<user_query>\nWe use tabs in this repo.\n</user_query>", &["We use tabs in this repo."]);
     cut("<bowerbird>\nThe API port is 9090.", &[]);
     cut("<bowerbirds> are nice.", &["<bowerbirds> are nice."]);
@@ -113,7 +128,11 @@ fn a_piece_is_kept_by_its_odds() {
 #[test]
 fn a_part_brings_the_sentence_before_it() {
     pick("Which pump? The small one.", &[DROP, PART], &["Which pump? The small one."]);
-    pick("We water at dawn. Never later. It burns.", &[KEEP, PART, PART], &["We water at dawn. Never later. It burns."]);
+    pick(
+        "We water at dawn. Never later. It burns.",
+        &[KEEP, PART, PART],
+        &["We water at dawn. Never later. It burns."],
+    );
     pick("The small one.", &[PART], &["The small one."]);
     pick("Tools:\n- a saw", &[DROP, PART], &["Tools: a saw"]);
     // Neither other people's words nor a sentence behind a quotation come along.
@@ -126,7 +145,11 @@ fn sentences_of_one_paragraph_are_of_one_origin() {
     let unsure = [0.6, 0.1, 0.0, 0.3, 0.0];
     let quoted = "Dear guests. The pool is closed. Bring towels.";
     pick(quoted, &[FOREIGN, unsure, FOREIGN], &[]);
-    pick("Dear guests.\n\nThe pool is closed.\n\nBring towels.", &[FOREIGN, unsure, FOREIGN], &["The pool is closed."]);
+    pick(
+        "Dear guests.\n\nThe pool is closed.\n\nBring towels.",
+        &[FOREIGN, unsure, FOREIGN],
+        &["The pool is closed."],
+    );
 }
 
 #[test]
@@ -142,11 +165,18 @@ fn a_turn_of_one_sentence_quotes_nobody() {
 
 #[test]
 fn a_classifier_gets_the_turn_around_a_piece() {
-    let said = format!("Start here.\n\n```\n{}\n```\nWe water at dawn. {}", "x ".repeat(4_000), "So be it ".repeat(90));
+    let said = format!(
+        "Start here.\n\n```\n{}\n```\nWe water at dawn. {}",
+        "x ".repeat(4_000),
+        "So be it ".repeat(90)
+    );
     let cut = pieces(&said);
     let at = (0..cut.pieces.len()).find(|at| cut.piece(*at) == "We water at dawn.").unwrap();
     let before = cut.before(at);
-    assert!(before.starts_with("Start here.") && before.ends_with("x \n```\n") && before.len() < 2_500, "{before}");
+    assert!(
+        before.starts_with("Start here.") && before.ends_with("x \n```\n") && before.len() < 2_500,
+        "{before}"
+    );
     assert!(cut.after(at).starts_with(" So be it"), "{}", cut.after(at));
     assert_eq!((cut.before(0).as_ref(), cut.after(0).len()), ("", 800));
 }
