@@ -34,6 +34,8 @@ const BLOCKS: &[&str] = &[
 
 /// Most pieces of a turn. Of a longer turn the first and the last count, because pasted text is usually in the middle.
 const MOST_PIECES: usize = 128;
+/// Most bytes of a turn that are cut, for the same reason.
+const MOST_TURN_BYTES: usize = 64 << 10;
 /// Longer pieces are no single thought.
 const MOST_BYTES: usize = 1_000;
 /// A line of so many bytes may have been wrapped.
@@ -50,7 +52,7 @@ const AFTER_BYTES: usize = 800;
 /// A turn, cut into pieces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cut {
-    /// The turn without text of the host.
+    /// The turn without text of the host. Of a very long one, the middle is missing.
     pub text: String,
     /// The pieces, in order.
     pub pieces: Vec<Piece>,
@@ -119,7 +121,11 @@ struct Stretch {
 
 /// Cuts a turn into pieces.
 pub fn pieces(said: &str) -> Cut {
-    let text = without_host(said);
+    let mut text = without_host(said);
+    if text.len() > MOST_TURN_BYTES {
+        let (first, last) = (MOST_TURN_BYTES / 2, text.len() - MOST_TURN_BYTES / 2);
+        text.replace_range(text.floor_char_boundary(first)..text.ceil_char_boundary(last), "\n");
+    }
     let quoted = quotations(&text);
     let mut pieces = Vec::new();
     for stretch in stretches(&text) {
@@ -220,7 +226,7 @@ fn stretches(text: &str) -> Vec<Stretch> {
         }
         let is_marked =
             body.starts_with(['>', '|', '#']) || line.starts_with("    ") || line.starts_with('\t');
-        if body.is_empty() || is_marked || tag(body).is_some() {
+        if body.is_empty() || is_marked || quoted.is_some() {
             paragraph += 1;
             continue;
         }

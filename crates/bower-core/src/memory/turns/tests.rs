@@ -53,8 +53,8 @@ fn a_full_stop_in_a_number_or_a_short_form_ends_nothing() {
 #[test]
 fn items_of_a_list_stand_alone_and_wrapped_lines_go_together() {
     cut(
-        "Rules:\n- sign the tags\n  * no force\n1. two reviews",
-        &["Rules:", "sign the tags", "no force", "two reviews"],
+        "Rules:\n- sign the tags\n  * no force\n1. two reviews\n2. no rush",
+        &["Rules:", "sign the tags", "no force", "two reviews", "no rush"],
     );
     cut(
         "The boat lies in the third dock from the gate because the first two\nare being repaired until May.\nGood.",
@@ -66,6 +66,10 @@ fn items_of_a_list_stand_alone_and_wrapped_lines_go_together() {
     cut("7. sınıf öğretmeniyim, şubat ayından beri.", &["7. sınıf öğretmeniyim, şubat ayından beri."]);
     let long = format!("It is {}.", "very ".repeat(300));
     cut(&long, &[]);
+    let huge = format!("First.\n{}Last.", "<a> “ \" „\n".repeat(1 << 16));
+    let cut = pieces(&huge);
+    assert!(cut.text.len() <= (64 << 10) + 1 && cut.piece(0) == "First.", "{}", cut.text.len());
+    assert_eq!(cut.piece(cut.pieces.len() - 1), "Last.");
     let many: String = (0..500).map(|n| format!("Line {n} is here.\n")).collect();
     let cut = pieces(&many);
     let ends = [0, cut.pieces.len() - 1].map(|at| cut.piece(at).into_owned());
@@ -159,7 +163,7 @@ fn a_turn_of_one_sentence_quotes_nobody() {
     pick("We water at dawn.", &[foreign], &["We water at dawn."]);
     pick("- We water at dawn. 🌿", &[foreign], &["We water at dawn."]);
     pick("We water at dawn.", &[orders], &[]);
-    pick("Ok. We water at dawn.", &[DROP, foreign], &[]);
+    pick("Ok.\n\nWe water at dawn.", &[DROP, foreign], &[]);
     pick("> ok\nWe water at dawn.", &[foreign], &[]);
 }
 
