@@ -1,89 +1,88 @@
 #!/usr/bin/env python3
-"""Makes `crates/bower-core/src/memory/turns/scorer.tsv`: the weights by which sentences of a session are kept. Needs numpy.
+"""Chooses the bars of `crates/bower-core/src/memory/turns.rs`, from which a piece of a turn is kept.
 
-    bower-bench turns-rows --out ROWS
-    tools/fit_turns.py ROWS > crates/bower-core/src/memory/turns/scorer.tsv
+    tools/fit_turns.py FILE...
 
-A logistic regression with ridge over the signs of a sentence (`memory/turns/signs.rs`). Both voices share a weight and each has
-its difference from it, which costs more. Fitted to `train`; each voice's bar is the lowest at which PRECISION of the sentences
-above it are right, of `tune` and of folds of `train` (by turn) that were left out. Prints on standard error how right they are.
+Each FILE has the pieces of authors that the classifier was not fitted to, gzipped: a JSON line has `"piece"`, then a list that
+begins with the speaker, the text before the piece, the piece and the text after it, then its class (0 worth keeping, 1 the same
+with the sentence before it, 2 not worth keeping, 3 somebody else's, 4 somebody else's orders) and the five probabilities.
+A bar is the lowest at which PRECISION of what is kept is right. Of what a user quotes beside other pieces, at most FOREIGN of
+the pieces are kept; what other persons in a group say is from outside in any case. Prints each weight of the other pieces of a paragraph (SHARED) with the bars, and what they keep.
 """
+import gzip
 import json
+import math
+import re
 import sys
 
-import numpy as np
-
-RIDGE, DIFFERENCE = 3., 5.
-# Above what is asked for: what other people say costs some.
-PRECISION = .80
-FOLDS = 8
+PRECISION, FOREIGN = .82, .04
+LEAST = 1e-6
+WEIGHTS = (0, .1, .2, .3, .4, .5)
+VOICES = ('user', 'person', 'assistant')
 
 
-def read(path):
-    with open(path, encoding='utf-8') as file:
-        names = json.loads(file.readline())['signs']
-        rows = [json.loads(line) for line in file]
-    column = lambda of: np.array([of(row) for row in rows])
-    return (names, column(lambda r: r['signs']).astype(float), column(lambda r: float(r['kept'] is not None)),
-            column(lambda r: r['voice'] == 'user'), column(lambda r: r['set'] == 'train'), column(lambda r: r['turn']))
+def read(paths):
+    """The turns, each a list of (voice, text before, text, class, log odds of somebody else's words, of their orders, worth)."""
+    turns = {}
+    for path in paths:
+        with gzip.open(path, 'rt', encoding='utf-8') as file:
+            for line in file:
+                row = json.loads(line)
+                if row[0] == 'piece':
+                    (voice, before, text, after, *_), label, p = row[1:4]
+                    own = sum(p[:3])
+                    foreign, orders = (math.log((odds + LEAST) / (own + LEAST)) for odds in (sum(p[3:]), p[4]))
+                    row = (voice, before, text, label, foreign, orders, sum(p[:2]) / (own + LEAST))
+                    turns.setdefault((path, voice, before + text + after), []).append(row)
+    return turns.values()
 
 
-def design(signs, user):
-    side = np.where(user, .5, -.5)[:, None]
-    x = np.hstack([np.ones((len(signs), 1)), side, signs, signs * side])
-    width = signs.shape[1]
-    return x, np.concatenate([[1e-3, 1e-2], np.full(width, RIDGE), np.full(width, DIFFERENCE)])
+def paragraphs(turn):
+    part = []
+    for row in turn:
+        if part:
+            end = len(part[-1][1]) + len(part[-1][2])
+            if re.search(r'\n[ \t]*\n', row[1][end:]):
+                yield part
+                part = []
+        part.append(row)
+    yield part
 
 
-def fit(x, y, ridge):
-    w = np.zeros(x.shape[1])
-    for _ in range(30):
-        p = 1 / (1 + np.exp(-x @ w))
-        step = np.linalg.solve((x * (p * (1 - p))[:, None]).T @ x + np.diag(ridge), x.T @ (p - y) + ridge * w)
-        w -= step
-        if abs(step).max() < 1e-7:
-            break
-    return w
+def scores(turns, weight):
+    """(voice, class, probability, whether it is all of its turn) of each piece. In a turn of one piece, which quotes nobody, orders
+    alone are somebody else's."""
+    for turn in turns:
+        alone = len(turn) == 1
+        for part in paragraphs(turn):
+            odds = [row[5] if alone else row[4] for row in part]
+            for (voice, _, _, label, *_, worth), foreign in zip(part, odds):
+                shared = foreign + weight * (sum(odds) - foreign) / max(1, len(part) - 1)
+                yield voice, label, worth / (1 + math.exp(shared)), alone
 
 
-def curve(p, y):
-    order = np.argsort(-p, kind='stable')
-    right = np.cumsum(y[order])
-    return p[order], right / np.arange(1, len(y) + 1), right / y.sum()
+def shares(rows, bar):
+    """Of the kept pieces those that are right, of those worth it those that are kept, and what is kept of each other class. Others'
+    pieces that are all of their turn are left out of the last two."""
+    share = lambda rows, test: sum(map(test, rows)) / max(1, len(rows))
+    kept = lambda row: row[2] >= bar
+    worth = lambda row: row[1] < 2
+    of = lambda label: [row for row in rows if row[1] == label and not (label > 2 and row[3])]
+    return share([r for r in rows if kept(r)], worth), share([r for r in rows if worth(r)], kept), *(share(of(n), kept) for n in (2, 3, 4))
 
 
-def bar(p, y):
-    values, precision, _ = curve(p, y)
-    at = np.where(precision >= PRECISION)[0][-1]
-    return (values[at] + values[min(at + 1, len(values) - 1)]) / 2
-
-
-def main(path):
-    names, signs, y, user, train, turn = read(path)
-    x, ridge = design(signs, user)
-    w = fit(x[train], y[train], ridge)
-    p = 1 / (1 + np.exp(-x @ w))
-    left_out = np.zeros(len(y))
-    for fold in range(FOLDS):
-        inside = train & (turn % FOLDS != fold)
-        outside = train & (turn % FOLDS == fold)
-        left_out[outside] = 1 / (1 + np.exp(-x[outside] @ fit(x[inside], y[inside], ridge)))
-    bars = [max(bar(p[~train & of], y[~train & of]), bar(left_out[train & of], y[train & of])) for of in (user, ~user)]
-    for name, of, cut in (('user', user, bars[0]), ('assistant', ~user, bars[1])):
-        for what, q, rows in (('left out of train', left_out, train & of), ('tune', p, ~train & of)):
-            kept = q[rows] >= cut
-            print(f'{name}, {what}: {rows.sum()} sentences, {int(y[rows].sum())} worth keeping; '
-                  f'precision {y[rows][kept].mean():.3f}, recall {y[rows][kept].sum() / y[rows].sum():.3f}', file=sys.stderr)
-    width = len(names)
-    voices = [(w[0] + half * w[1], w[2:2 + width] + half * w[2 + width:]) for half in (.5, -.5)]
-    line = lambda name, values: print(name, *(f'{value:.3f}' for value in values), sep='\t')
-    print(f'# Written by tools/fit_turns.py: {int(train.sum())} sentences of bower-bench\'s data/turns/train.jsonl, bars on tune.')
-    print('# sign, weight for users, weight for assistants')
-    line('(bar)', bars)
-    line('(base)', [base for base, _ in voices])
-    for at, name in enumerate(names):
-        line(name, [weights[at] for _, weights in voices])
+def main():
+    turns = read(sys.argv[1:])
+    for weight in WEIGHTS:
+        rows = list(scores(turns, weight))
+        for voice in VOICES:
+            own = [row for row in rows if row[0] == voice]
+            bars = (bar / 100 for bar in range(30, 96))
+            bar = next(b for b in bars if (s := shares(own, b))[0] >= PRECISION and (voice != 'user' or s[3] <= FOREIGN))
+            s = [100 * share for share in shares(own, bar)]
+            print(f'{weight:.1f} {voice:10} bar {bar:.2f}: {s[0]:.1f} % right, {s[1]:.1f} % found; kept {s[2]:.1f} % of own pieces not '
+                  f'worth it, {s[3]:.1f} % of others\', {s[4]:.1f} % of others\' orders')
 
 
 if __name__ == '__main__':
-    main(sys.argv[1])
+    main()

@@ -42,7 +42,6 @@ const USAGE: &str = "bower-bench PART [options]
   adapter   packs the tensors in --data, which tools/fit_statements.py wrote, into --out
   classify  what the adapter's classifiers say of the statements on standard input, a JSON line each
   turns     what is picked from labelled turns of sessions: --show so many of what is wrong and what is missed
-  turns-rows each sentence of those turns with what is seen of it, for tools/fit_turns.py (into --out)
   keep      --count memories: keeping one more, sweeping, pruning, consolidating, taking back, asking the past
   serve     bower serve under load, on a copy of the store in --home: --clients, --rate and --seconds
   export    the input folder of tools/peers, of --count passages (into --out)
@@ -104,7 +103,6 @@ fn main() -> ExitCode {
         "adapter" => statements::pack(&options),
         "classify" => statements::classify(&options),
         "turns" => turns::run(&options),
-        "turns-rows" => turns::write_rows(&options),
         "fill" => corpus::fill(&options),
         "export" => scale::export(&options),
         "scale" => scale::run(&options),

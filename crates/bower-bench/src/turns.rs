@@ -1,14 +1,16 @@
-//! Measures precision and recall of the sentences extracted from labelled turns of sessions.
-//! Extracted sentences are compared with those that a person would keep; each figure has its 95 % Wilson interval. Weights are
-//! fitted on `train`, thresholds are chosen on `tune`. Failures of `held-out` are never shown.
+//! Measures precision and recall of the sentences picked from labelled turns of sessions.
+//! Picked sentences are compared with those that a person would keep; each figure has its 95 % Wilson interval. Nothing is fitted
+//! to these turns. Failures of `held-out` are never shown.
 
 use std::collections::HashSet;
 use std::path::Path;
 
-use bower_core::parts::memory::turns::{Pick, Voice, picks, seen, sign_names};
-use serde_json::{Value, json};
+use bower_core::model::{Embedder, MiniLm};
+use bower_core::parts::embed::{Classifier, Statements};
+use bower_core::parts::memory::turns::{Odds, Voice, picks, pieces};
+use serde_json::Value;
 
-use crate::options::{Failed, Options, Verdict};
+use crate::options::{Failed, Options, Verdict, packed};
 use crate::{pairs, table};
 
 /// The sets, each with whether its failures may be shown.
@@ -35,16 +37,17 @@ fn folder() -> std::path::PathBuf {
 }
 
 pub fn run(options: &Options) -> Result<Verdict, Failed> {
+    let model = MiniLm::open(&packed(options)?)?;
     let mut rows = Vec::new();
     for (name, is_shown) in SETS {
-        // A person who looks at failures is changing the rules, so `held-out` is left out.
+        // A person who looks at failures is changing what is picked, so `held-out` is left out.
         if options.show > 0 && !is_shown {
             continue;
         }
         let turns = read(&folder().join(format!("{name}.jsonl")))?;
         for (voice, who) in [(Voice::User, "user"), (Voice::Assistant, "assistant")] {
             let of_voice: Vec<&Turn> = turns.iter().filter(|turn| turn.voice == voice).collect();
-            let counts = count(&of_voice);
+            let counts = count(&model, &of_voice)?;
             rows.push(vec![
                 name.to_owned(),
                 who.to_owned(),
@@ -84,15 +87,15 @@ fn turn(line: &str) -> Result<Turn, Failed> {
     Ok(Turn { voice, text, keep })
 }
 
-/// Compares extracted sentences with the labels. One is right if it contains a labelled text or is a part of one.
-fn count(turns: &[&Turn]) -> Counts {
+/// Compares picked sentences with the labels. One is right if it contains a labelled text or is a part of one.
+fn count(model: &MiniLm, turns: &[&Turn]) -> Result<Counts, Failed> {
     let mut counts = Counts::default();
     for turn in turns {
-        let picked: Vec<Pick> = picks(&turn.text, turn.voice);
+        let picked = picked(model, turn)?;
         let mut right = HashSet::new();
         for keep in &turn.keep {
-            let fits = |pick: &Pick| {
-                let text = plain(&pick.text);
+            let fits = |pick: &String| {
+                let text = plain(pick);
                 text.contains(keep.as_str()) || keep.contains(&text)
             };
             let fitting: Vec<usize> = (0..picked.len()).filter(|&at| fits(&picked[at])).collect();
@@ -105,37 +108,27 @@ fn count(turns: &[&Turn]) -> Counts {
         }
         counts.right += right.len();
         let wrong = (0..picked.len()).filter(|at| !right.contains(at));
-        counts.wrong.extend(wrong.map(|at| picked[at].text.clone()));
+        counts.wrong.extend(wrong.map(|at| picked[at].clone()));
     }
-    counts
+    Ok(counts)
 }
 
-/// Writes the training data of a scorer: each sentence of `train` and `tune` that could be kept, with its features and its
-/// label.
-pub fn write_rows(options: &Options) -> Result<Verdict, Failed> {
-    use std::io::Write;
-    let mut out = std::io::BufWriter::new(std::fs::File::create(&options.out)?);
-    writeln!(out, "{}", json!({ "signs": sign_names() }))?;
-    for set in ["train", "tune"] {
-        for (nth, turn) in read(&folder().join(format!("{set}.jsonl")))?.iter().enumerate() {
-            for seen in seen(&turn.text, turn.voice) {
-                let text = plain(&seen.text);
-                let kept = turn.keep.iter().position(|keep| text.contains(keep) || keep.contains(&text));
-                let row = json!({
-                    "set": set,
-                    "turn": nth,
-                    "voice": if turn.voice == Voice::User { "user" } else { "assistant" },
-                    "text": seen.text,
-                    "kept": kept,
-                    "ruled": seen.is_ruled,
-                    "signs": seen.signs,
-                });
-                writeln!(out, "{row}")?;
-            }
-        }
+/// Returns the picks of a turn, as the engine makes them.
+fn picked(model: &MiniLm, turn: &Turn) -> Result<Vec<String>, Failed> {
+    let cut = pieces(&turn.text);
+    let mut odds = Vec::with_capacity(cut.pieces.len());
+    for at in 0..cut.pieces.len() {
+        let input = Statements::Piece {
+            role: turn.voice.word(),
+            before: &cut.before(at),
+            piece: &cut.piece(at),
+            after: cut.after(at),
+        };
+        let classes = model.classify(&input, &[Classifier::Piece])?.and_then(|mut classes| classes.pop());
+        let classes = classes.ok_or("the model has no classifier")?;
+        odds.push(Odds::of(classes.try_into().map_err(|_| "the classifier has other classes")?));
     }
-    out.flush()?;
-    Ok(Verdict::Kept)
+    Ok(picks(&cut, &odds, turn.voice))
 }
 
 /// Returns the words of a text in lower case.

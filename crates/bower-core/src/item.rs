@@ -516,8 +516,8 @@ pub enum Part {
 }
 
 words! {
-    /// A step after the channels that can be missing, or the store itself if a part of it is missing.
-    Step, "step" { Rerank = "rerank", Tokens = "tokens", Store = "store" }
+    /// A step besides the channels that can be missing, or the store itself if a part of it is missing.
+    Step, "step" { Rerank = "rerank", Tokens = "tokens", Pick = "pick", Store = "store" }
 }
 
 impl From<Channel> for Part {

@@ -22,7 +22,7 @@ use crate::filter::Filter;
 use crate::ingest;
 use crate::item::{Gate, RowId, Visibility};
 use crate::memory::gate;
-use crate::memory::turns::{Voice, picks};
+use crate::memory::turns::{Odds, Voice, picks, pieces};
 use crate::prompt::{self, PromptText, wrapped};
 use crate::rank::brief::{BriefLine, Section, block as briefing};
 use crate::rank::time;
@@ -173,8 +173,13 @@ fn imports(data: &[u8]) {
     for line in data.split(|byte| *byte == b'\n') {
         let Ok(value) = serde_json::from_slice::<Value>(line) else { continue };
         if let Ok(Some(turn)) = transcript.line(&value) {
-            picks(&turn.text, Voice::User);
-            picks(&turn.text, Voice::Assistant);
+            let cut = pieces(&turn.text);
+            let odds = vec![Odds::of([0.4, 0.5, 0.1, 0.0, 0.0]); cut.pieces.len()];
+            for at in 0..cut.pieces.len() {
+                assert!(cut.text.contains(cut.after(at)) && !cut.piece(at).trim().is_empty(), "{cut:?}");
+                assert!(cut.before(at).len() <= cut.text.len(), "{cut:?}");
+            }
+            assert!(picks(&cut, &odds, Voice::User).iter().all(|pick| !pick.contains('\n')), "{cut:?}");
         }
         let _ = ingest::conversation(value);
     }

@@ -2,5 +2,6 @@
 
 pub(crate) mod brief;
 pub(crate) mod conversation;
+mod pick;
 mod transcript;
 mod turns;

@@ -149,7 +149,7 @@ pub struct SessionRead {
     /// Wall time inside the engine.
     #[serde(serialize_with = "thousandths")]
     pub took_ms: f64,
-    /// Channels that cannot find the new candidates yet, with the reason.
+    /// Missing parts, with the reason: channels that cannot find the new candidates yet, and the model that picks.
     pub degraded: Vec<Degraded>,
 }
 
@@ -170,8 +170,6 @@ pub struct KeptSentence {
     pub said_by: Author,
     /// The least trusted source that the speaker had read.
     pub least_trusted: Author,
-    /// The cue that selected it: `told`, `decided`, `ruled`, `corrected`, `stated`, `found`.
-    pub cue: String,
     /// The outcome.
     pub outcome: CurateOutcome,
     /// The review that decides whether it replaces another memory.

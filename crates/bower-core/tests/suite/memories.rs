@@ -251,7 +251,7 @@ fn a_memory_is_judged_by_its_text_unless_somebody_says() {
 /// A turn that is kept is not looked through again, so what is worth keeping in it is kept before.
 #[test]
 fn a_turn_is_kept_after_what_is_worth_keeping_in_it() {
-    let place = Place::without_model();
+    let place = Place::new();
     let engine = place.open();
     let turn = ToldTurn {
         speaker: "user".into(),
@@ -265,7 +265,7 @@ fn a_turn_is_kept_after_what_is_worth_keeping_in_it() {
         ..TurnsRequest::default()
     };
     let read = engine.keep_turns(&Visibility::everything(), &request, day(0)).unwrap();
-    assert_eq!((read.turns, read.kept.len(), read.degraded.len()), (1, 1, 1), "{read:?}");
+    assert_eq!((read.turns, read.kept.len(), read.degraded.len()), (1, 1, 0), "{read:?}");
     let changes = engine.changes_after(&Visibility::everything(), 0, 10).unwrap().0;
     let actions: Vec<&str> =
         changes.iter().flat_map(|change| change.actions.keys()).map(String::as_str).collect();

@@ -64,9 +64,9 @@ pub fn session(read: &SessionRead, look: &Look) -> String {
     for kept in read.kept.iter().take(most) {
         let id = kept.id.as_deref().unwrap_or("would be kept");
         let what = match (kept.outcome, kept.review) {
-            (_, Some(review)) => format!("{} (review {review}: another says otherwise)", kept.cue),
-            (CurateOutcome::Confirm, None) => format!("{}, known: confirmed", kept.cue),
-            _ => kept.cue.clone(),
+            (_, Some(review)) => format!("{} (review {review}: another says otherwise)", kept.memory_type),
+            (CurateOutcome::Confirm, None) => format!("{}, known: confirmed", kept.memory_type),
+            _ => kept.memory_type.to_string(),
         };
         let what = if kept.least_trusted.is_outside() {
             format!("{what}, {} after {}", kept.said_by, kept.least_trusted)

@@ -70,7 +70,7 @@ pub fn curated(curated: &Curated, look: &Look) -> String {
 pub fn degraded(degraded: &[Degraded], what: &str, look: &Look) -> String {
     degraded.iter().fold(String::new(), |all, one| {
         let note = match one.channel {
-            Part::Step(Step::Store) => line(&one.reason),
+            Part::Step(Step::Pick | Step::Store) => line(&one.reason),
             Part::Channel(_) | Part::Step(Step::Rerank | Step::Tokens) => {
                 format!("{what} {}: {}", one.channel, line(&one.reason))
             }
@@ -86,7 +86,7 @@ pub fn lacks(one: &Degraded, what: &str) -> String {
         Part::Step(Step::Rerank | Step::Tokens) => {
             format!("not done: {}: {}", one.channel, line(&one.reason))
         }
-        Part::Step(Step::Store) => line(&one.reason),
+        Part::Step(Step::Pick | Step::Store) => line(&one.reason),
     }
 }
 

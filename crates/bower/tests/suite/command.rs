@@ -4,7 +4,7 @@
 use serde_json::Value;
 use std::ffi::OsStr;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
@@ -42,6 +42,22 @@ impl Home {
     /// A new one.
     pub fn new() -> Self {
         Self { folder: tempfile::tempdir().unwrap(), variables: Vec::new() }
+    }
+
+    /// A new one with the local model, which picks sentences of sessions: `BOWER_TEST_MODEL`, or where `make model` puts it.
+    pub fn with_model() -> Self {
+        Self::new().and_model()
+    }
+
+    /// With that model from now on.
+    pub fn and_model(mut self) -> Self {
+        let folder = std::env::var_os("BOWER_TEST_MODEL").map_or_else(
+            || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/model/all-MiniLM-L6-v2"),
+            PathBuf::from,
+        );
+        assert!(folder.is_dir(), "no {}: run `make model` first", folder.display());
+        self.variables.retain(|(name, _)| name != "BOWER_MODEL");
+        self.with("BOWER_MODELS_FOLDER", folder.parent().unwrap().to_str().unwrap())
     }
 
     /// With a variable in the environment.

@@ -1,7 +1,7 @@
 //! Reads a session's transcript: its new turns become candidates, at most once.
 //!
-//! `memory/turns.rs` extracts what is worth keeping, and the gate checks it. How far a transcript was read is stored, so
-//! reading it again adds nothing.
+//! `memory/turns.rs` decides what is worth keeping, and the gate checks it. How far a transcript was read is stored, so
+//! reading it again adds nothing. Without a model nothing is picked or stored, so a later reading picks it.
 
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
@@ -16,6 +16,7 @@ use crate::engine::curate::{Unasked, curate_as};
 use crate::engine::query::record::session_name;
 use crate::engine::session::brief::FOLDER;
 use crate::engine::session::conversation::stem;
+use crate::engine::session::pick::{not_picked, worth_keeping};
 use crate::engine::timing::milliseconds;
 use crate::engine::{ACTOR, Engine};
 use crate::error::{Error, Result};
@@ -24,10 +25,10 @@ use crate::ingest::{
     each_value, line_too_long, read_line, recognise,
 };
 use crate::item::{Author, CurateOutcome, Gate, RowId, Scope, Visibility, derive_id, hex};
-use crate::memory::turns::{Pick, Voice, picks};
+use crate::memory::turns::Voice;
 use crate::memory::{gate, judge};
 use crate::request::moving::Problem;
-use crate::request::{CurateRequest, KeptSentence, SessionRead, SessionRequest};
+use crate::request::{CurateRequest, Degraded, KeptSentence, SessionRead, SessionRequest};
 use crate::store::{Namespace, Stamp};
 
 /// Bytes from which the form and the session of a transcript are recognised.
@@ -73,6 +74,8 @@ pub(crate) struct TranscriptReader<'a> {
     pub(crate) conversations: HashMap<String, Progress>,
     /// Bytes before this position were read earlier.
     pub(crate) from: u64,
+    /// Whether a turn was read without the model that picks.
+    pub(crate) is_unpicked: bool,
     pub(crate) report: SessionRead,
 }
 
@@ -106,7 +109,17 @@ impl<'a> TranscriptReader<'a> {
         };
         let report = SessionRead { dry_run: request.dry_run, ..SessionRead::default() };
         visibility.check_place(&place.collection, place.scope, place.owner.as_deref())?;
-        Ok(Self { engine, visibility, request, now, place, conversations: HashMap::new(), from: 0, report })
+        Ok(Self {
+            engine,
+            visibility,
+            request,
+            now,
+            place,
+            conversations: HashMap::new(),
+            from: 0,
+            is_unpicked: false,
+            report,
+        })
     }
 
     /// Returns the subject of a conversation's marks. It includes the namespace: reading into another namespace begins anew.
@@ -299,20 +312,31 @@ impl<'a> TranscriptReader<'a> {
     /// Keeps the sentences of a turn that are worth keeping.
     pub(crate) fn pick(&mut self, turn: &Turn) -> Result<()> {
         let voice = match turn.speaker {
-            Speaker::User | Speaker::Named(_) => Voice::User,
+            Speaker::User => Voice::User,
+            Speaker::Named(_) => Voice::Person,
             Speaker::Assistant(_) => Voice::Assistant,
         };
-        picks(&turn.text, voice).into_iter().try_for_each(|pick| self.keep(turn, &pick))
+        if self.is_unpicked {
+            return Ok(());
+        }
+        match worth_keeping(self.engine, &turn.text, voice)? {
+            Some(texts) => texts.iter().try_for_each(|text| self.keep(turn, text)),
+            None => {
+                self.is_unpicked = true;
+                self.report.degraded.push(not_picked(self.engine));
+                Ok(())
+            }
+        }
     }
 
-    /// Keeps a sentence as a candidate, if the gate admits it and it was not kept or forgotten before.
-    fn keep(&mut self, turn: &Turn, pick: &Pick) -> Result<()> {
-        let verdict = gate::judge(&pick.text, Gate::Strict, &gate::Constants::default());
+    /// Keeps a text as a candidate, if the gate admits it and it was not kept or forgotten before.
+    fn keep(&mut self, turn: &Turn, text: &str) -> Result<()> {
+        let verdict = gate::judge(text, Gate::Strict, &gate::Constants::default());
         if verdict.refused.is_some() {
             self.report.refused += 1;
             return Ok(());
         }
-        let content = verdict.redacted.map_or_else(|| pick.text.clone(), |redacted| redacted.text);
+        let content = verdict.redacted.map_or_else(|| text.to_owned(), |redacted| redacted.text);
         if !self.engine.store.events(&self.place.memory_id(content.trim()))?.is_empty() {
             self.report.unchanged += 1;
             return Ok(());
@@ -320,7 +344,6 @@ impl<'a> TranscriptReader<'a> {
         let speaker = turn.speaker.name(None);
         let mut metadata = Map::new();
         metadata.insert("speaker".to_owned(), json!(speaker));
-        metadata.insert("cue".to_owned(), json!(pick.cue.word()));
         metadata.insert("origin".to_owned(), json!(turn.origin));
         if let Some(time) = turn.time {
             metadata.insert("date".to_owned(), json!(time.to_string()));
@@ -346,7 +369,6 @@ impl<'a> TranscriptReader<'a> {
             text: content.clone(),
             memory_type,
             speaker: speaker.clone(),
-            cue: pick.cue.word().to_owned(),
             outcome,
             review,
             possible,
@@ -367,15 +389,22 @@ impl<'a> TranscriptReader<'a> {
         } else {
             self.report.refused += 1;
         }
-        if self.report.degraded.is_empty() {
-            self.report.degraded = curated.degraded;
-        }
+        self.degraded(curated.degraded);
         Ok(())
+    }
+
+    /// Adds missing parts to the report, each once.
+    pub(crate) fn degraded(&mut self, missing: Vec<Degraded>) {
+        for one in missing {
+            if !self.report.degraded.contains(&one) {
+                self.report.degraded.push(one);
+            }
+        }
     }
 
     /// Stores how far each conversation was read.
     fn end(&mut self, place: Option<&(u64, String)>, transcript: &Transcript) -> Result<()> {
-        if self.request.dry_run {
+        if self.request.dry_run || self.is_unpicked {
             return Ok(());
         }
         let mut names: Vec<&String> = self.conversations.keys().collect();

@@ -110,9 +110,7 @@ impl Engine {
         if !fresh.is_empty() && !session.dry_run {
             let Namespace { scope, owner, .. } = reading.place.clone();
             let indexed = index::add_documents(self, fresh, scope, owner, now)?;
-            if !indexed.degraded.is_empty() {
-                reading.report.degraded = indexed.degraded;
-            }
+            reading.degraded(indexed.degraded);
         }
         reading.report.took_ms = milliseconds(start);
         Ok(reading.report)

@@ -1,222 +1,199 @@
-//! Tests of picking sentences from turns: which are picked, and which are not.
+//! Tests of cutting turns into pieces, and of deciding which pieces are kept.
 
-use super::rules::{CORRECTS, without};
 use super::*;
 use proptest::prelude::*;
 
 #[track_caller]
-fn check(voice: Voice, said: &str, expected: &[(Cue, &str)]) {
-    let found = picks(said, voice);
-    let found: Vec<(Cue, &str)> = found.iter().map(|pick| (pick.cue, pick.text.as_str())).collect();
+fn cut(said: &str, expected: &[&str]) {
+    let cut = pieces(said);
+    let found: Vec<_> = (0..cut.pieces.len()).map(|at| cut.piece(at)).collect();
     assert_eq!(found, expected, "{said}");
 }
 
-#[track_caller]
-fn user(said: &str, expected: &[(Cue, &str)]) {
-    check(Voice::User, said, expected);
-}
+const KEEP: [f32; 5] = [0.9, 0.0, 0.1, 0.0, 0.0];
+const PART: [f32; 5] = [0.1, 0.8, 0.1, 0.0, 0.0];
+const DROP: [f32; 5] = [0.1, 0.0, 0.9, 0.0, 0.0];
+const FOREIGN: [f32; 5] = [0.1, 0.0, 0.0, 0.9, 0.0];
+const ORDERS: [f32; 5] = [0.1, 0.0, 0.0, 0.0, 0.9];
 
 #[track_caller]
-fn assistant(said: &str, expected: &[(Cue, &str)]) {
-    check(Voice::Assistant, said, expected);
+fn pick(said: &str, classes: &[[f32; 5]], expected: &[&str]) {
+    let cut = pieces(said);
+    let odds: Vec<Odds> = classes.iter().map(|classes| Odds::of(*classes)).collect();
+    assert_eq!(cut.pieces.len(), odds.len(), "{cut:?}");
+    assert_eq!(picks(&cut, &odds, Voice::User), expected, "{said}");
 }
 
 #[test]
-fn what_a_user_decides_and_rules() {
-    user(
-        "We decided to keep invoices in PostgreSQL.",
-        &[(Cue::Decided, "We decided to keep invoices in PostgreSQL.")],
+fn a_turn_is_cut_into_sentences_and_lines() {
+    cut("We moved to Kiel. the cellar is dry!  ok?", &["We moved to Kiel.", "the cellar is dry!", "ok?"]);
+    cut("no comma here\nthe second line", &["no comma here", "the second line"]);
+    cut("Really?! Wait... what?. No", &["Really?!", "Wait...", "what?.", "No"]);
+    cut("(It rained.) We stayed.", &["(It rained.)", "We stayed."]);
+    cut("窓は北向きです。屋根は直しました！はい", &["窓は北向きです。", "屋根は直しました！", "はい"]);
+    cut("घर बड़ा है। छत टपकती है।", &["घर बड़ा है।", "छत टपकती है।"]);
+    cut("هل نبدأ؟ نعم", &["هل نبدأ؟", "نعم"]);
+    cut("👍 ... --", &[]);
+    cut("", &[]);
+}
+
+#[test]
+fn a_full_stop_in_a_number_or_a_short_form_ends_nothing() {
+    cut("The tram takes 5 min. from the mill.", &["The tram takes 5 min. from the mill."]);
+    cut("It takes 5 min. Then walk.", &["It takes 5 min.", "Then walk."]);
+    cut("Am 3. Mai kommt Dr. Ott, z.B. mit Rad.", &["Am 3. Mai kommt Dr. Ott, z.B. mit Rad."]);
+    cut(
+        "Ask Ilse, ext. 214, about 1.5 and v2.10 of it.",
+        &["Ask Ilse, ext. 214, about 1.5 and v2.10 of it."],
     );
-    user(
-        "Let's go with axum for the HTTP server. Then run the tests.",
-        &[(Cue::Decided, "Let's go with axum for the HTTP server.")],
+    cut("Read docs/a.md or x.org/?q=1 first.", &["Read docs/a.md or x.org/?q=1 first."]);
+    cut("It listens on 5433. Nobody told me.", &["It listens on 5433.", "Nobody told me."]);
+}
+
+#[test]
+fn items_of_a_list_stand_alone_and_wrapped_lines_go_together() {
+    cut(
+        "Rules:\n- sign the tags\n  * no force\n1. two reviews",
+        &["Rules:", "sign the tags", "no force", "two reviews"],
     );
-    user("Never push to main directly.", &[(Cue::Ruled, "Never push to main directly.")]);
-    user(
-        "I prefer small commits with a reason in the body.",
-        &[(Cue::Ruled, "I prefer small commits with a reason in the body.")],
+    cut(
+        "The boat lies in the third dock from the gate because the first two\nare being repaired until May.\nGood.",
+        &[
+            "The boat lies in the third dock from the gate because the first two are being repaired until May.",
+            "Good.",
+        ],
     );
-    user("Use pnpm instead of npm here.", &[(Cue::Ruled, "Use pnpm instead of npm here.")]);
-    user(
-        "This repo targets Rust 1.85, we don't use nightly.",
-        &[(Cue::Ruled, "This repo targets Rust 1.85, we don't use nightly.")],
+    cut("7. sınıf öğretmeniyim, şubat ayından beri.", &["7. sınıf öğretmeniyim, şubat ayından beri."]);
+    let long = format!("It is {}.", "very ".repeat(300));
+    cut(&long, &[]);
+    let many: String = (0..500).map(|n| format!("Line {n} is here.\n")).collect();
+    let cut = pieces(&many);
+    let ends = [0, cut.pieces.len() - 1].map(|at| cut.piece(at).into_owned());
+    assert_eq!(
+        (cut.pieces.len(), ends),
+        (128, ["Line 0 is here.".to_owned(), "Line 499 is here.".to_owned()])
     );
 }
 
 #[test]
-fn what_a_user_tells_corrects_and_states() {
-    user(
-        "Remember that the staging database listens on port 5433.",
-        &[(Cue::Told, "The staging database listens on port 5433.")],
-    );
-    user(
-        "FYI: deploys are frozen on Fridays after 3 pm.",
-        &[(Cue::Told, "Deploys are frozen on Fridays after 3 pm.")],
-    );
-    user("No, the API port is 9090.", &[(Cue::Corrected, "The API port is 9090.")]);
-    user(
-        "That's wrong. The timeout is 30 s, not 10 s.",
-        &[(Cue::Corrected, "The timeout is 30 s, not 10 s.")],
-    );
-    user("Actually, the timeout is 30 seconds.", &[(Cue::Corrected, "The timeout is 30 seconds.")]);
-    user("The API port is 9090.", &[(Cue::Stated, "The API port is 9090.")]);
+fn what_marks_show_to_be_quoted_is_no_piece() {
+    cut("```\nwe use tabs\n```\nI use spaces.", &["I use spaces."]);
+    cut("~~~\n```\nwe use tabs\n~~~\nI use spaces.", &["I use spaces."]);
+    cut("> we use tabs\n| a | b |\n# Tabs\n    let tabs = 1;\nI use spaces.", &["I use spaces."]);
+    cut("<mail>\nwe use tabs\n</mail>\nI use spaces.", &["I use spaces."]);
+    cut("<b>bold</b> words and a < b stay", &["<b>bold</b> words and a < b stay"]);
+    cut("## Relevant Knowledge\n\n### Document 1: a\n\nThe API port is 9090.\n", &[]);
+    cut("the page says \"We close on Sundays.\" but we open", &["the page says", "but we open"]);
+    cut("« On ferme le lundi, toute la journée » dit-il. Pas nous.", &["dit-il.", "Pas nous."]);
+    cut("Er schrieb: „Ich komme. Bring Brot.“\nIch komme nicht.", &["Er schrieb:", "Ich komme nicht."]);
+    cut("店長:「月曜は休みです。」うちは火曜です", &["店長:", "うちは火曜です"]);
+    cut("\"He left for good.\" . he came back, though", &["he came back, though"]);
+    cut("\"We close early.\nAnd late.\"\n\nNot us.", &["Not us."]);
 }
 
 #[test]
-fn people_who_chat_begin_with_small_letters() {
-    user(
-        "no, don't pin it. we never pin system libraries in this repo.",
-        &[(Cue::Ruled, "we never pin system libraries in this repo.")],
+fn a_name_between_quotation_marks_stays_in_its_sentence() {
+    cut("The column is \"due date\", not \"due\".", &["The column is \"due date\", not \"due\"."]);
+    cut("A 5\" pipe and a 6\" pipe fit the wall.", &["A 5\" pipe and a 6\" pipe fit the wall."]);
+    cut(
+        "On dit « stop » ici et là-bas, puis « go » au retour.",
+        &["On dit « stop » ici et là-bas, puis « go » au retour."],
     );
-    user(
-        "We use short forms, e.g. ms and approx. none else! ok.",
-        &[(Cue::Ruled, "We use short forms, e.g. ms and approx. none else!")],
-    );
-    user(
-        "This project is called Heron, not Crane.",
-        &[(Cue::Stated, "This project is called Heron, not Crane.")],
-    );
-    user("my name is Dana and i work on billing", &[(Cue::Stated, "my name is Dana and i work on billing")]);
-}
-
-#[test]
-fn what_a_user_wants_now_is_no_memory() {
-    for said in [
-        "Fix the login test and run everything again.",
-        "Can you always show me the diff first?",
-        "What is the API port?",
-        "Maybe we should use Redis for that.",
-        "I think the port is 9090.",
-        "ok, thanks!",
-        "Never mind, it works now.",
-        "Don't touch the tests in this change.",
-        "Please add a test for the parser.",
-        "If the port is 9090, use TLS.",
-        "Use the new helper in the parser.",
-        "no tests needed for this one",
-        "Remember to run the linter.",
-        "It never worked.",
-        "",
-    ] {
-        user(said, &[]);
-    }
-}
-
-#[test]
-fn what_an_agent_found_out() {
-    assistant(
-        "The root cause was that `SQLITE_BUSY` is returned when two writers meet.",
-        &[(Cue::Found, "The root cause was that `SQLITE_BUSY` is returned when two writers meet.")],
-    );
-    assistant(
-        "It turns out that the CI image has Node 18, and vite 8 requires Node 20.",
-        &[(Cue::Found, "The CI image has Node 18, and vite 8 requires Node 20.")],
-    );
-    assistant(
-        "I found that `cargo test` fails because TZ is unset in the container.",
-        &[(Cue::Found, "`cargo test` fails because TZ is unset in the container.")],
-    );
-    for said in [
-        "I'll look at src/main.rs and fix the problem.",
-        "Let me check whether vite 8 requires Node 20.",
-        "Done! All 42 tests pass.",
-        "The function requires a bit of care.",
-        "You must be logged in to GitHub first.",
-        "This probably fails because TZ is unset.",
-        "Would you like me to use Redis, which requires port 6379?",
-        "We decided to keep invoices in PostgreSQL.",
-    ] {
-        assistant(said, &[]);
-    }
-}
-
-#[test]
-fn a_sentence_that_looks_back_brings_the_one_before() {
-    user(
-        "We chose Redis for the queue. It must be version 7.",
-        &[(Cue::Decided, "We chose Redis for the queue. It must be version 7.")],
-    );
-    assistant(
-        "The tests hang on macOS. That was caused by `kqueue` timers.",
-        &[(Cue::Found, "The tests hang on macOS. That was caused by `kqueue` timers.")],
-    );
-    assistant("Hm. That was caused by `kqueue` timers.", &[]);
+    cut("The sign reads \"closed and nobody ends it", &["The sign reads \"closed and nobody ends it"]);
 }
 
 #[test]
 fn what_a_host_put_in_is_not_what_somebody_said() {
-    user("<system-reminder>We use tabs everywhere in this repo.</system-reminder>\nFix it.", &[]);
-    user(
+    cut("<system-reminder>We use tabs everywhere in this repo.</system-reminder>\nFix it.", &["Fix it."]);
+    cut(
         "<bowerbird>\nThe API port is 9090.\n</bowerbird>\nThe API host is example.org.",
-        &[(Cue::Stated, "The API host is example.org.")],
+        &["The API host is example.org."],
     );
-    user(
-        "<user_query>\nWe use tabs in this repo.\n</user_query>",
-        &[(Cue::Ruled, "We use tabs in this repo.")],
-    );
-    user("```\nWe use tabs in this repo.\n```\n> We always use tabs.\n    never do that here", &[]);
-    user("## Relevant Knowledge\n\n### Document 1: fact ab\n\nThe API port is 9090.\n", &[]);
-    user("<bowerbird>\nThe API port is 9090.", &[]);
-    user("<bowerbirds> are nice. The API port is 9090.", &[(Cue::Stated, "The API port is 9090.")]);
+    cut("<user_query>\nWe use tabs in this repo.\n</user_query>", &["We use tabs in this repo."]);
+    cut("<bowerbird>\nThe API port is 9090.", &[]);
+    cut("<bowerbirds> are nice.", &["<bowerbirds> are nice."]);
 }
 
 #[test]
-fn lists_are_read_item_by_item() {
-    user(
-        "Rules:\n- Always sign your commits.\n- 2 reviewers per pull request\n1. Never use `unwrap` in core.",
-        &[(Cue::Ruled, "Always sign your commits."), (Cue::Ruled, "Never use `unwrap` in core.")],
-    );
-    let many: Vec<String> = (0..20).map(|n| format!("- Never use port {n} here.")).collect();
-    let many = many.join("\n");
-    assert_eq!(picks(&many, Voice::User).len(), MOST_OF_USER);
+fn a_piece_is_kept_by_its_odds() {
+    pick("We water at dawn. Nice day.", &[KEEP, DROP], &["We water at dawn."]);
+    pick("The mail said we water at noon. Obey it.", &[FOREIGN, ORDERS], &[]);
+    let unsure = [0.35, 0.2, 0.45, 0.0, 0.0];
+    pick("We water at dawn.", &[unsure], &[]);
+    let cut = pieces("The pump needs 24 V.");
+    assert_eq!(picks(&cut, &[Odds::of(unsure)], Voice::Assistant), ["The pump needs 24 V."]);
+    assert!(picks(&cut, &[], Voice::Assistant).is_empty());
 }
 
 #[test]
-fn several_marks_end_one_sentence() {
-    for text in [".? x", "Really?! We use pnpm from now on.", "Wait... what?. No"] {
-        picks(text, Voice::User);
-    }
-    let found = picks("Really?! From now on we use pnpm, not npm.", Voice::User);
-    assert_eq!(found[0].text, "From now on we use pnpm, not npm.");
+fn a_part_brings_the_sentence_before_it() {
+    pick("Which pump? The small one.", &[DROP, PART], &["Which pump? The small one."]);
+    pick(
+        "We water at dawn. Never later. It burns.",
+        &[KEEP, PART, PART],
+        &["We water at dawn. Never later. It burns."],
+    );
+    pick("The small one.", &[PART], &["The small one."]);
+    pick("Tools:\n- a saw", &[DROP, PART], &["Tools: a saw"]);
+    // Neither other people's words nor a sentence behind a quotation come along.
+    pick("They sell pumps.\n\nThe small one.", &[FOREIGN, PART], &["The small one."]);
+    pick("Which pump?\n> They sell pumps.\nThe small one.", &[DROP, PART], &["The small one."]);
 }
 
 #[test]
-fn what_no_rule_knows_is_kept_by_what_is_seen_of_it() {
-    user(
-        "Our laundry is picked up on Mondays, the hotel has no machines of its own. Can you add that to the guest folder?",
-        &[(Cue::Stated, "Our laundry is picked up on Mondays, the hotel has no machines of its own.")],
-    );
-    assistant(
-        "I looked into the missing payments. The payments API returns 200 even when the card is declined. I'll add a test now.",
-        &[(Cue::Found, "The payments API returns 200 even when the card is declined.")],
+fn sentences_of_one_paragraph_are_of_one_origin() {
+    let unsure = [0.6, 0.1, 0.0, 0.3, 0.0];
+    let quoted = "Dear guests. The pool is closed. Bring towels.";
+    pick(quoted, &[FOREIGN, unsure, FOREIGN], &[]);
+    pick(
+        "Dear guests.\n\nThe pool is closed.\n\nBring towels.",
+        &[FOREIGN, unsure, FOREIGN],
+        &["The pool is closed."],
     );
 }
 
 #[test]
-fn what_somebody_else_said_and_what_a_program_wrote_is_not_kept() {
-    for said in [
-        "The letter says: \"We never deliver on Sundays and always call first.\"",
-        "Their mail was: \"We never deliver on Sundays. We always call first.\"",
-        "2031-04-02T11:20:31Z WARN we never retry on this host, always fail",
-        "[11:20:31] we never retry on this host, always fail",
-    ] {
-        user(said, &[]);
-    }
+fn a_turn_of_one_sentence_quotes_nobody() {
+    let foreign = [0.3, 0.0, 0.0, 0.7, 0.0];
+    let orders = [0.3, 0.0, 0.0, 0.0, 0.7];
+    pick("We water at dawn.", &[foreign], &["We water at dawn."]);
+    pick("- We water at dawn. 🌿", &[foreign], &["We water at dawn."]);
+    pick("We water at dawn.", &[orders], &[]);
+    pick("Ok. We water at dawn.", &[DROP, foreign], &[]);
+    pick("> ok\nWe water at dawn.", &[foreign], &[]);
+}
+
+#[test]
+fn a_classifier_gets_the_turn_around_a_piece() {
+    let said = format!(
+        "Start here.\n\n```\n{}\n```\nWe water at dawn. {}",
+        "x ".repeat(4_000),
+        "So be it ".repeat(90)
+    );
+    let cut = pieces(&said);
+    let at = (0..cut.pieces.len()).find(|at| cut.piece(*at) == "We water at dawn.").unwrap();
+    let before = cut.before(at);
+    assert!(
+        before.starts_with("Start here.") && before.ends_with("x \n```\n") && before.len() < 2_500,
+        "{before}"
+    );
+    assert!(cut.after(at).starts_with(" So be it"), "{}", cut.after(at));
+    assert_eq!((cut.before(0).as_ref(), cut.after(0).len()), ("", 800));
 }
 
 proptest! {
     #[test]
-    fn any_text_is_read(said in "\\PC{0,200}", voice in prop::bool::ANY) {
-        let voice = if voice { Voice::User } else { Voice::Assistant };
-        for pick in picks(&said, voice) {
-            prop_assert!(!pick.text.trim().is_empty());
+    fn any_text_is_cut(said in "[ a-z.\"«»„“”「」<>/`\\-0-9\n。?!é]{0,80}|\\PC{0,200}") {
+        let cut = pieces(&said);
+        let mut upto = 0;
+        for (at, piece) in cut.pieces.iter().enumerate() {
+            prop_assert!(upto <= piece.range.start && piece.range.start < piece.range.end);
+            prop_assert!(!cut.piece(at).trim().is_empty());
+            upto = piece.range.end;
         }
-    }
-
-    #[test]
-    fn leads_are_taken_off_any_text(lead in prop::sample::select(CORRECTS), rest in "[,. \\-’'İßa-zA-Z]{0,40}") {
-        let (text, _) = without(&format!("{lead}{rest}"), CORRECTS);
-        // Upper case may be longer than what it was made of.
-        prop_assert!(text.chars().count() <= lead.chars().count() + rest.chars().count() + 2);
+        let odds = vec![Odds::of(PART); cut.pieces.len()];
+        let all = picks(&cut, &odds, Voice::Person).join(" ");
+        let kept = all.chars().filter(|c| c.is_alphanumeric()).count();
+        prop_assert!(kept <= said.chars().filter(|c| c.is_alphanumeric()).count());
     }
 }
