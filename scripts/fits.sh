@@ -7,7 +7,7 @@ if ! "$python" -c 'import numpy' 2>/dev/null; then
     python3 -m venv target/fits
     "$python" -m pip install --quiet --disable-pip-version-check numpy
 fi
-for script in tools/fit_past.py tools/fit_random.py tools/secret_cases.py; do
+for script in tools/fit_statements.py tools/fit_order.py tools/fit_past.py tools/fit_random.py tools/secret_cases.py; do
     echo "$script --check"
     "$python" "$script" --check
 done

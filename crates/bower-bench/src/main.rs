@@ -15,7 +15,6 @@ mod options;
 mod pairs;
 mod passages;
 mod pipeline;
-mod possible;
 mod scale;
 mod serve;
 mod statements;
@@ -40,7 +39,6 @@ const USAGE: &str = "bower-bench PART [options]
   fill      gives the passages of scale to the model, once
   scale     stores of 10,000 passages and more: questions, writes, memory and disk of each, with a picture
   pairs     what becomes of labelled pairs of sentences: the same, a denial, or two facts
-  possible  what near statements are to each other, by their cosine, in the groups of data/memory
   adapter   packs the tensors in --data, which tools/fit_statements.py wrote, into --out
   classify  what the adapter's classifiers say of the statements on standard input, a JSON line each
   turns     what is picked from labelled turns of sessions: --show so many of what is wrong and what is missed
@@ -102,7 +100,6 @@ fn main() -> ExitCode {
         "life-text" => Ok(life::print_stream(&options)),
         "serve" => serve::run(&options),
         "pairs" => pairs::run(&options),
-        "possible" => possible::run(&options),
         "adapter" => statements::pack(&options),
         "classify" => statements::classify(&options),
         "turns" => turns::run(&options),

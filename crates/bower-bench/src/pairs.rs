@@ -7,7 +7,9 @@ use std::time::Instant;
 
 use bower_core::item::CurateOutcome;
 use bower_core::model::{Embedder, MiniLm};
-use bower_core::parts::memory::merge::{Bands, Decision, Existing, Incoming, Rule, asked, decide};
+use bower_core::parts::embed::{Classifier, Statements};
+use bower_core::parts::memory::merge::{Bands, Decision, Existing, Incoming, Rule, decide};
+use bower_core::parts::memory::relation::PairLikelihood;
 use bower_core::parts::memory::said::Said;
 use jiff::Timestamp;
 use serde_json::Value;
@@ -43,8 +45,8 @@ struct Pair {
     kept: Said,
     told: Said,
     cosine: f32,
-    /// Similarity of both texts without names and values, where it may decide.
-    likeness: Option<f32>,
+    /// What the model says that the told text is to the kept one.
+    relation: Option<PairLikelihood>,
 }
 
 pub fn run(options: &Options) -> Result<Verdict, Failed> {
@@ -107,7 +109,6 @@ fn time_ms(pairs: &[Pair]) -> f64 {
         let kept: Vec<Existing<'_>> = parts.iter().map(|said| kept(said, Some(0.9), None)).collect();
         let said = Said::of(pairs[0].told.claims.plain());
         let told = told(&said, Timestamp::UNIX_EPOCH);
-        std::hint::black_box(asked(&told, &kept));
         std::hint::black_box(decide(&told, &kept, &Bands::default()));
         least = least.min(start.elapsed().as_secs_f64() * 1e3);
     }
@@ -160,7 +161,7 @@ fn figures(name: &str, pairs: &[Pair]) -> (Vec<String>, bool) {
 /// Decides a pair whose second sentence comes `days` later; both have confidence .5.
 fn decided(pair: &Pair, days: i64, bands: &Bands) -> Decision {
     let later = Timestamp::from_second(days * 86_400).unwrap_or(Timestamp::UNIX_EPOCH);
-    decide(&told(&pair.told, later), &[kept(&pair.kept, Some(pair.cosine), pair.likeness)], bands)
+    decide(&told(&pair.told, later), &[kept(&pair.kept, Some(pair.cosine), pair.relation)], bands)
 }
 
 fn told(said: &Said, time: Timestamp) -> Incoming<'_> {
@@ -168,10 +169,10 @@ fn told(said: &Said, time: Timestamp) -> Incoming<'_> {
     Incoming { claims, slot: slot.as_ref(), frame, confidence: 0.5, time, first_time: None }
 }
 
-fn kept(said: &Said, cosine: Option<f32>, likeness: Option<f32>) -> Existing<'_> {
+fn kept(said: &Said, cosine: Option<f32>, relation: Option<PairLikelihood>) -> Existing<'_> {
     let Said { claims, slot, frame } = said;
     let time = Timestamp::UNIX_EPOCH;
-    Existing { claims, slot: slot.as_ref(), frame, confidence: 0.5, time, cosine, likeness, pinned: false }
+    Existing { claims, slot: slot.as_ref(), frame, confidence: 0.5, time, cosine, relation, pinned: false }
 }
 
 /// Prints the precision of "the same" for each least cosine: with equal words, one word more on one side, and one word
@@ -262,22 +263,17 @@ fn read(file: &Path, model: &MiniLm) -> Result<Vec<Pair>, Failed> {
             other => return Err(format!("line {}: label {other}", at + 1).into()),
         };
         let cosine = vector(kept)?.iter().zip(&vector(told)?).map(|(one, two)| one * two).sum();
+        let pair = Statements::Pair { earlier: kept, later: told };
+        let found = model.classify(&pair, &[Classifier::Relation])?;
+        let relation = found.and_then(|found| PairLikelihood::new(found.first()?));
         let (kept_said, told_said) = (Said::of(kept), Said::of(told));
-        let beside = self::kept(&kept_said, Some(cosine), None);
-        let masked = asked(&self::told(&told_said, Timestamp::UNIX_EPOCH), &[beside]).pop().flatten();
-        let likeness = match masked {
-            Some([one, two]) => {
-                Some(vector(&one)?.iter().zip(&vector(&two)?).map(|(one, two)| one * two).sum())
-            }
-            None => None,
-        };
         pairs.push(Pair {
             label,
             has_score: score.is_some(),
             kept: kept_said,
             told: told_said,
             cosine,
-            likeness,
+            relation,
         });
     }
     Ok(pairs)

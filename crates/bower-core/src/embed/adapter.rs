@@ -3,6 +3,7 @@
 //! `tools/fit_statements.py` fits it to `crates/bower-bench/data/memory`; [`pack_adapter`] packs what the script writes.
 
 use std::ops::Range;
+#[cfg(feature = "parts")]
 use std::path::Path;
 use std::sync::LazyLock;
 
@@ -11,8 +12,13 @@ use serde::{Deserialize, Serialize};
 use super::bert::{
     Encoder, PRODUCTS, Product, RANK, SECTIONS_PRODUCT, Scratch, Second, TERMS, Term, Terms, array,
 };
-use super::layout::{self, PackedLayout, damaged};
-use super::pack::{SHAPE, read, spread};
+#[cfg(feature = "parts")]
+use super::layout;
+use super::layout::{PackedLayout, damaged};
+use super::pack::SHAPE;
+#[cfg(feature = "parts")]
+use super::pack::{read, spread};
+#[cfg(feature = "parts")]
 use super::weights::{ProductBuilder, Tensors, floats, quantized};
 use crate::error::{Error, Result};
 
@@ -100,6 +106,7 @@ impl Classifier {
     const ALL: [Self; 5] = [Self::Relation, Self::Piece, Self::Admission, Self::Kind, Self::Durability];
 
     /// Returns the name in the script's tensors.
+    #[cfg(feature = "parts")]
     const fn tensor(self) -> &'static str {
         match self {
             Self::Relation => "pair",
@@ -136,7 +143,9 @@ struct About {
     /// Number of adapted layers.
     layers: usize,
     /// SHA-256 of the tensors that were packed.
-    sha256: String,
+    tensors: String,
+    /// SHA-256 of the data that they were fitted to, as `tools/fit_statements.py` computes it.
+    data: String,
 }
 
 /// The open adapter.
@@ -304,8 +313,11 @@ fn features(states: &[f32], second: Range<usize>) -> Vec<f32> {
 /// a head's size, as the packed encoder has them.
 ///
 /// Fails with [`Error::Model`] if a tensor is missing or has another shape, and with [`Error::Io`] on the disk.
+#[cfg(feature = "parts")]
 pub fn pack_adapter(tensors: &Path, packed: &Path) -> Result<()> {
-    let (bytes, sha256) = read(tensors)?;
+    let (bytes, sum) = read(tensors)?;
+    let described = safetensors::SafeTensors::read_metadata(&bytes).ok().map(|(_, described)| described);
+    let data = described.and_then(|described| described.metadata().as_ref()?.get("data").cloned());
     let tensors = Tensors::open(NAME, &bytes)?;
     let layers = (0..SHAPE.layers).take_while(|layer| tensors.has(&format!("{layer}.qkv.A"))).count();
     let root = ((SHAPE.hidden / SHAPE.heads) as f32).sqrt();
@@ -330,7 +342,7 @@ pub fn pack_adapter(tensors: &Path, packed: &Path) -> Result<()> {
         bias.extend(product.bias);
     }
     sections.extend([floats(&weights), floats(&bias)]);
-    let about = About { layers, sha256 };
+    let about = About { layers, tensors: sum, data: data.unwrap_or_default() };
     let about = serde_json::to_vec(&about)
         .map_err(|cause| Error::Model { model: NAME.into(), reason: cause.to_string() })?;
     sections.push(about);

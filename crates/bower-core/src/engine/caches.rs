@@ -1,11 +1,8 @@
 //! Caches data that this process read from the store and analysed, while it is current.
 
-use lru::LruCache;
 use std::collections::HashMap;
-use std::num::NonZeroUsize;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
-use crate::embed::Embedder;
 use crate::engine::deltas::Deltas;
 use crate::engine::query::channels::paths::Paths;
 use crate::engine::query::wordings::Wordings;
@@ -33,8 +30,6 @@ pub(crate) struct Caches {
     pub(crate) deltas: Deltas,
     /// Rows of the namespaces that memories were written to.
     pub(crate) places: Mutex<NamespaceRows>,
-    /// Vectors of masked texts, which have no names and values.
-    pub(crate) masked: Masked,
     /// Analysed texts that answers returned, to recognise echoes.
     pub(crate) heard: Mutex<HeardRows>,
 }
@@ -90,86 +85,11 @@ fn since<T, C>(
     Ok(changes.map(|changes| (kept, changes)))
 }
 
-/// Number of masked texts whose vectors are kept between writes, 2 kB each. Similar memories have equal masked texts, so the
-/// same vectors are needed again.
-const KEPT_MASKED: NonZeroUsize = NonZeroUsize::new(1_024).unwrap();
-
 /// Rows of some namespaces, with the change up to which they were read. Row numbers are never reused, so only newer rows are
 /// read.
 #[derive(Debug, Default)]
 pub(crate) struct NamespaceRows(pub(crate) Vec<(Namespace, Arc<RowSet>, Change)>);
 
-/// Most recent vectors of masked texts, by text. An engine has one model.
-#[derive(Debug)]
-pub(crate) struct Masked(Mutex<LruCache<String, Arc<[f32]>>>);
-
-impl Default for Masked {
-    fn default() -> Self {
-        Self(Mutex::new(LruCache::new(KEPT_MASKED)))
-    }
-}
-
-impl Masked {
-    /// Returns the vector of a text, computed by the model if it is not cached; `None` if the model fails.
-    pub(crate) fn vector(&self, embedder: &dyn Embedder, text: &str) -> Option<Arc<[f32]>> {
-        let kept = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(vector) = kept().get(text) {
-            return Some(Arc::clone(vector));
-        }
-        // The lock is free meanwhile: others do not wait for the model, and two threads may compute the same vector.
-        let vector: Arc<[f32]> = embedder.embed(text).ok()?.into();
-        kept().put(text.to_owned(), Arc::clone(&vector));
-        Some(vector)
-    }
-}
-
 /// Analysed texts that answers returned, by row.
 #[derive(Debug, Default)]
 pub(crate) struct HeardRows(pub(crate) HashMap<RowId, Arc<Heard>>);
-
-#[cfg(test)]
-mod tests {
-    use std::sync::atomic::{AtomicUsize, Ordering};
-
-    use super::*;
-
-    /// A model that counts its calls.
-    #[derive(Default)]
-    struct Counts(AtomicUsize);
-
-    impl Embedder for Counts {
-        fn model(&self) -> &'static str {
-            "counts"
-        }
-
-        fn dimension(&self) -> usize {
-            1
-        }
-
-        fn embed(&self, _: &str) -> Result<Vec<f32>> {
-            self.0.fetch_add(1, Ordering::Relaxed);
-            Ok(vec![1.0])
-        }
-
-        fn count_pieces(&self, text: &str) -> Result<usize> {
-            Ok(text.len())
-        }
-    }
-
-    #[test]
-    fn a_masked_text_is_embedded_once_and_the_oldest_is_dropped() {
-        let (model, masked) = (Counts::default(), Masked::default());
-        let asked = || model.0.load(Ordering::Relaxed);
-        for _ in 0..3 {
-            masked.vector(&model, "the port of it is some number").unwrap();
-        }
-        assert_eq!(asked(), 1);
-        for at in 0..KEPT_MASKED.get() {
-            masked.vector(&model, &format!("text {at}")).unwrap();
-        }
-        assert_eq!(masked.0.lock().unwrap().len(), KEPT_MASKED.get());
-        let before = asked();
-        masked.vector(&model, "the port of it is some number").unwrap();
-        assert_eq!(asked(), before + 1);
-    }
-}

@@ -3,6 +3,7 @@
 mod choice;
 pub(crate) mod echo;
 mod neighbours;
+mod relations;
 pub(crate) mod review;
 pub(crate) mod secrets;
 pub(crate) mod settle;
@@ -13,9 +14,11 @@ use std::collections::HashMap;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
+use crate::embed::{Classifier, Statements};
 use crate::engine::curate::choice::Choice;
 use crate::engine::curate::echo::is_echo;
-use crate::engine::curate::neighbours::{Likenesses, Neighbour, neighbours};
+use crate::engine::curate::neighbours::{Neighbour, neighbours};
+use crate::engine::curate::relations::Relations;
 use crate::engine::curate::secrets::clean_request;
 use crate::engine::curate::settle::CallersWord;
 use crate::engine::curate::write::{ANYTHING, CONFIDENCE, check, free_id, new_memory, normal_tags, number};
@@ -25,7 +28,6 @@ use crate::engine::timing::milliseconds;
 use crate::engine::{ACTOR, Engine, missing};
 use crate::error::{Error, Missing, Result};
 use crate::item::{Channel, CurateOutcome, Gate, MemoryType, Provenance, RowId, Status, Tier, Visibility};
-use crate::memory::conflict::Side;
 use crate::memory::gate::{self, Cut, Refusal};
 use crate::memory::judge::{self, Judged, judge_read};
 use crate::memory::merge::{self, Bands, Decision, decide};
@@ -143,6 +145,7 @@ pub(crate) fn curate_as(
         {
             Some(Refusal::Echo)
         }
+        None if is_junk(engine, &content, strictness) => Some(Refusal::Junk),
         refused => refused,
     };
     // A request may repeat a memory word for word, with new tags.
@@ -173,6 +176,14 @@ pub(crate) fn curate_as(
     decided(&mut curated, visibility, &memory, kept, &choice);
     curated.took_ms = milliseconds(start);
     Ok(curated)
+}
+
+/// Whether the model refuses a text. Without a model, and where it fails, only the rules do.
+fn is_junk(engine: &Engine, content: &str, gate: Gate) -> bool {
+    let Some(embedder) = engine.model.get().ok().filter(|_| gate != Gate::Off) else { return false };
+    let found = embedder.classify(&Statements::Text(content), &[Classifier::Admission]).ok().flatten();
+    let worth = found.and_then(|found| found.first()?.get(1).copied());
+    worth.is_some_and(|worth| gate::is_junk(worth, gate, &gate::Constants::default()))
 }
 
 /// Whether the requested type overrides a refusal. A caller that names a type for accounts wants the summary of a session
@@ -212,7 +223,7 @@ fn keep(
         time: now,
         first_time: memory.create_time,
     };
-    let (mut read, mut likenesses) = (HashMap::new(), Likenesses::default());
+    let (mut read, mut relations) = (HashMap::new(), Relations::default());
     let mut attempt = 0;
     loop {
         attempt += 1;
@@ -232,7 +243,10 @@ fn keep(
         } else {
             let decision = match near.iter().position(|one| one.has_wording(claims)) {
                 Some(at) => said_before(at),
-                None => weigh(engine, &told, &near, &mut read, &mut likenesses),
+                None => {
+                    relations.ask(engine, &memory.content, &near);
+                    weigh(&told, &near, &mut read, &relations)
+                }
             };
             Choice::ruled(&decision, &near, claims)
         };
@@ -265,41 +279,30 @@ fn keep(
 
 /// Decides about a text that is, but for its form, a known wording of a memory.
 fn said_before(at: usize) -> Decision {
-    let (cosine, jaccard, days, surer, difference) = (None, None, None, None, None);
-    Decision {
-        fate: CurateOutcome::Confirm,
-        target: Some(at),
-        stays: Side::Told,
-        also: Vec::new(),
-        possible: Vec::new(),
-        why: merge::Why { rule: merge::Rule::SameText, cosine, jaccard, days, surer, difference },
-    }
+    Decision::new(CurateOutcome::Confirm, at, merge::Why::of(merge::Rule::SameText))
 }
 
 /// Decides, and reuses the analysis of memories from an earlier attempt.
 fn weigh(
-    engine: &Engine,
     told: &merge::Incoming<'_>,
     near: &[Neighbour],
     read: &mut HashMap<RowId, Said>,
-    likenesses: &mut Likenesses,
+    relations: &Relations,
 ) -> Decision {
     for one in near {
         read.entry(one.item.row).or_insert_with(|| Said::of(&one.item.content));
     }
-    let kept = |one: &Neighbour, likeness: Option<f32>| merge::Existing {
+    let kept = |one: &Neighbour| merge::Existing {
         claims: &read[&one.item.row].claims,
         slot: read[&one.item.row].slot.as_ref(),
         frame: &read[&one.item.row].frame,
         confidence: one.item.confidence,
         time: one.item.create_time,
         cosine: one.cosine,
-        likeness,
+        relation: relations.of(one.item.row),
         pinned: one.item.tier == Tier::Pinned,
     };
-    let mut memories: Vec<merge::Existing<'_>> = near.iter().map(|one| kept(one, None)).collect();
-    let asked = merge::asked(told, &memories);
-    likenesses.give(engine, &asked, &mut memories);
+    let memories: Vec<merge::Existing<'_>> = near.iter().map(kept).collect();
     decide(told, &memories, &Bands::default())
 }
 

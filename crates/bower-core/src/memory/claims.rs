@@ -272,58 +272,6 @@ impl Claims {
         self.content.iter().map(String::as_str).filter(|word| !other.terms.contains(*word))
     }
 
-    /// Names and identifiers of the text outside a value, in lower case.
-    pub(super) fn names_outside(&self, value: &str) -> impl Iterator<Item = String> {
-        let value = value.to_lowercase();
-        // Of two words or more in one, or of letters and digits: nobody's everyday word.
-        let is_identifier = |word: &&String| {
-            let joint = |c: char| matches!(c, '-' | '_' | '/' | '.' | ':' | '@' | '#');
-            let parts = word.split(joint).filter(|part| !part.is_empty()).count();
-            let has = |kind: fn(char) -> bool| word.chars().any(kind);
-            has(char::is_alphabetic) && (parts > 1 || has(char::is_numeric))
-        };
-        let names = self.names.iter().map(|name| name.to_lowercase());
-        let identifiers = self.spoken.iter().filter(is_identifier).cloned();
-        names.chain(identifiers).filter(move |name| !value.contains(name.as_str()))
-    }
-
-    /// Whether a word, in lower case, is said.
-    pub(super) fn says(&self, word: &str) -> bool {
-        self.spoken.contains(singular(word)) || self.plain.contains(word)
-    }
-
-    /// Whether the text says what is so now: nothing of what was, will be, or may be.
-    pub(super) fn is_of_now(&self) -> bool {
-        const ELSEWHEN: &[&str] = &[
-            "become",
-            "becomes",
-            "could",
-            "going",
-            "if",
-            "may",
-            "might",
-            "originally",
-            "plan",
-            "planned",
-            "proposal",
-            "proposed",
-            "shall",
-            "still",
-            "unless",
-            "will",
-            "would",
-        ];
-        const FORMERLY: &[&str] = &["before", "formerly", "had", "previously", "was", "were"];
-        let says = |words: &[&str]| words.iter().any(|word| self.spoken.contains(*word));
-        !says(ELSEWHEN) && (self.says_update || !says(FORMERLY))
-    }
-
-    /// Whether every word of a value is said.
-    pub(super) fn says_all(&self, value: &str) -> bool {
-        let words = value.split(|c: char| c.is_whitespace() || c == ',').map(str::to_lowercase);
-        words.filter(|word| !word.is_empty()).all(|word| self.says(&word))
-    }
-
     /// Shared words of all words, 0..1: the token Jaccard index. Two texts without words have nothing in common.
     pub fn jaccard(&self, other: &Self) -> f32 {
         let shared = self.terms.intersection(&other.terms).count();

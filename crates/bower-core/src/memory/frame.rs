@@ -109,11 +109,6 @@ impl Frame {
         }
     }
 
-    /// Whether both texts speak of now, and neither of another of a kind than the other.
-    pub(super) fn stands_beside(&self, other: &Self) -> bool {
-        self.is_of_now && other.is_of_now && !is_qualified(self, other)
-    }
-
     /// Whether neither speaks of another of a kind than the other.
     pub(super) fn is_unqualified(&self, other: &Self) -> bool {
         !is_qualified(self, other)
@@ -164,20 +159,6 @@ impl Frame {
             }
         }
         own
-    }
-
-    /// Whether this text's values could be other values of what the other one tells: of the same kind, or one of them has none.
-    pub(super) fn may_replace(&self, other: &Self) -> bool {
-        let (mine, theirs) = (self.own(other), other.own(self));
-        let fits = |(_, one): &(&Part, Sort)| {
-            theirs.iter().any(|(_, two)| one == two || one.is_nominal() && two.is_nominal())
-        };
-        let is_named = mine.iter().chain(&theirs).any(|(_, sort)| sort.is_nominal());
-        // "The log level is info" gives what "its logs can be seen" never had.
-        let is_doubtful = is_named || mine.is_empty() != theirs.is_empty();
-        self.attributes.beside(&other.attributes) != Kinship::Apart
-            && !(is_doubtful && self.attributes.is_unlike(&other.attributes))
-            && (mine.is_empty() || theirs.is_empty() || mine.iter().any(fits))
     }
 
     /// Words at the head of the sentence, written as names are, that the other text says in the middle without a capital.

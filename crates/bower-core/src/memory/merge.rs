@@ -9,6 +9,8 @@ use jiff::Timestamp;
 use super::claims::{Claims, Difference, What, words};
 use super::conflict::{self, Side, Verdict};
 use super::frame::{self, Frame, Pairing};
+pub use super::relation::PossibleWhy;
+use super::relation::{PairLikelihood, READ_WORDS};
 use super::slot::{Holds, Slot, slot};
 use crate::item::CurateOutcome;
 pub use why::{Rule, Why};
@@ -58,8 +60,8 @@ pub struct Existing<'a> {
     pub time: Timestamp,
     /// Its likeness in meaning to the told text; none without a model.
     pub cosine: Option<f32>,
-    /// The likeness of both without their names and values, as [`asked`] gives them; none where it was not asked.
-    pub likeness: Option<f32>,
+    /// What the model says that the told text is to it; none where the model was not asked.
+    pub relation: Option<PairLikelihood>,
     /// Whether somebody pinned it: then nothing takes its place without somebody's word.
     pub pinned: bool,
 }
@@ -84,30 +86,6 @@ pub struct Bands {
     pub denied: f32,
     /// So much of what both are about must be in both: .988 of 484 denials found are denials, and .72 of all are found.
     pub denied_words: f32,
-    /// From this cosine on two texts that name the same thing, and one of which has a slot of one value, speak of one attribute
-    /// in other words ("has 16 GB of RAM", "memory is 32 GB"). Of 11,000 pairs about one thing in two made months (`bower-bench
-    /// life-text`, seeds 7 and 8) .92 of those above .75 did, .98 above .80, all above .85.
-    pub attribute: f32,
-    /// The same where the text itself says that something changed: .97 of those above .75 (the same pairs).
-    pub attribute_update: f32,
-    /// From this likeness without names and values on, two texts that give one thing an amount, a time or a version each speak of
-    /// one attribute: of 416 invented pairs of such statements with 53 of one attribute, all above .65 did, .60 of them are found
-    /// from .55 on, where .96 did.
-    pub frame: f32,
-    /// The same of names, addresses and commands: of 300 such pairs with 23 of one attribute all above .69 did.
-    pub frame_name: f32,
-    /// The same of one product in two versions ("PostgreSQL 14", "PostgreSQL 16"): it is seldom used twice by one thing.
-    pub frame_variant: f32,
-    /// So much less is enough where the text itself says that something changed.
-    pub frame_update: f32,
-    /// So much less is enough where the words of both speak of one attribute ("owner", "looked after by").
-    pub frame_akin: f32,
-    /// So much more a name takes where one text speaks of an attribute that is known, and the other of none.
-    pub frame_unlike: f32,
-    /// Below this likeness two texts are not of one attribute, however close they are with their names.
-    pub frame_least: f32,
-    /// The same is enough where the told text names the very value that the memory gives as the former one.
-    pub frame_former: f32,
     /// Who is right of two that deny each other.
     pub conflict: conflict::Constants,
 }
@@ -123,16 +101,6 @@ impl Default for Bands {
             near_words: 0.5,
             denied: 0.60,
             denied_words: 0.7,
-            attribute: 0.82,
-            attribute_update: 0.78,
-            frame: 0.62,
-            frame_name: 0.70,
-            frame_variant: 0.40,
-            frame_update: 0.04,
-            frame_akin: 0.15,
-            frame_unlike: 0.08,
-            frame_least: 0.50,
-            frame_former: 0.15,
             conflict: conflict::Constants::default(),
         }
     }
@@ -157,7 +125,8 @@ pub struct Decision {
 }
 
 impl Decision {
-    fn new(fate: CurateOutcome, target: usize, why: Why) -> Self {
+    /// Returns a decision about one memory, by which the told text stays.
+    pub fn new(fate: CurateOutcome, target: usize, why: Why) -> Self {
         Self { fate, target: Some(target), stays: Side::Told, also: Vec::new(), possible: Vec::new(), why }
     }
 }
@@ -173,48 +142,20 @@ pub struct Possible {
     pub likelihood: f32,
 }
 
-/// What a told text may be to a memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PossibleWhy {
-    /// A later value of the same thing.
-    Update,
-    /// The same in other words.
-    Same,
-    /// A contradiction.
-    Contradiction,
-}
-
-/// What two statements about one thing are to each other, by the cosine of both: from this cosine on, the shares of updates, of
-/// the same in other words, and of contradictions. Below the last cosine a text has another subject: of 201 statements about
-/// anything, .15 have a neighbour above it. `bower-bench possible` prints these shares, of its `data/memory/statements`.
-const NEAR: [(f32, [f32; 3]); 6] = [
-    (0.90, [0.38, 0.05, 0.08]),
-    (0.80, [0.19, 0.25, 0.16]),
-    (0.70, [0.16, 0.28, 0.20]),
-    (0.60, [0.19, 0.18, 0.18]),
-    (0.50, [0.27, 0.11, 0.14]),
-    (0.47, [0.30, 0.10, 0.13]),
-];
-
-/// Returns the memories that a text may mean where no rule merges the two, the nearest first.
+/// Returns the memories that a text may mean where no rule merges the two, the likeliest first.
 fn possible(decision: &Decision, kept: &[Existing<'_>]) -> Vec<Possible> {
-    if !matches!(decision.fate, CurateOutcome::Create | CurateOutcome::Link) {
-        return Vec::new();
-    }
-    let of = |(at, memory): (usize, &Existing<'_>)| {
-        let cosine = memory.cosine?;
-        let (_, [update, same, contradiction]) = NEAR.iter().find(|(least, _)| cosine >= *least)?;
-        let whys = [
-            (PossibleWhy::Update, *update),
-            (PossibleWhy::Same, *same),
-            (PossibleWhy::Contradiction, *contradiction),
-        ];
-        let (why, likelihood) = whys.into_iter().max_by(|one, two| one.1.total_cmp(&two.1))?;
-        Some((cosine, Possible { at, why, likelihood }))
+    let is_open = |at: usize| match decision.fate {
+        CurateOutcome::Create | CurateOutcome::Link => true,
+        CurateOutcome::Contradict => decision.target == Some(at),
+        _ => false,
     };
-    let mut near: Vec<_> = kept.iter().enumerate().filter_map(of).collect();
-    near.sort_by(|one, two| two.0.total_cmp(&one.0).then(one.1.at.cmp(&two.1.at)));
-    near.into_iter().map(|(_, possible)| possible).collect()
+    let of = |(at, memory): (usize, &Existing<'_>)| {
+        let (why, likelihood) = memory.relation?.possible().filter(|_| is_open(at))?;
+        Some(Possible { at, why, likelihood })
+    };
+    let mut possible: Vec<_> = kept.iter().enumerate().filter_map(of).collect();
+    possible.sort_by(|one, two| two.likelihood.total_cmp(&one.likelihood).then(one.at.cmp(&two.at)));
+    possible
 }
 
 /// Decides. Of the memories, the one with the same slot decides first, then the same text, then whatever is closest; ties
@@ -223,7 +164,7 @@ fn possible(decision: &Decision, kept: &[Existing<'_>]) -> Vec<Possible> {
 /// A memory is superseded only by a text of the same slot, by one of the same attribute in other words, or by one that denies it
 /// and differs from it in nothing else. A differing number, date, name, version, unit or limit elsewhere makes two facts.
 pub fn decide(told: &Incoming<'_>, kept: &[Existing<'_>], bands: &Bands) -> Decision {
-    let mut decision = decide_one(told, kept, bands);
+    let mut decision = heard(decide_one(told, kept, bands), told, kept);
     let ends = matches!(decision.why.rule, Rule::NewValue | Rule::NoLonger);
     if decision.fate == CurateOutcome::Supersede && decision.stays == Side::Told && ends {
         let target = decision.target.map(|at| &kept[at]);
@@ -231,22 +172,76 @@ pub fn decide(told: &Incoming<'_>, kept: &[Existing<'_>], bands: &Bands) -> Deci
         let before = paired.as_ref().and_then(|pairing| pairing.change.before());
         let others = kept.iter().enumerate().filter(|(at, _)| Some(*at) != decision.target);
         decision.also =
-            others.filter(|(_, memory)| gives_way(told, memory, before, bands)).map(|(at, _)| at).collect();
+            others.filter(|(_, memory)| gives_way(told, memory, before)).map(|(at, _)| at).collect();
     }
     decision.possible = possible(&decision, kept);
     decision
 }
 
-/// What a model is to compare before a decision: for each of the memories, both texts without names and values (the memory's
-/// first), where the likeness of the two may decide.
-pub fn asked(told: &Incoming<'_>, kept: &[Existing<'_>]) -> Vec<Option<[String; 2]>> {
-    let asked = |memory: &Existing<'_>| {
-        let has_key = told.slot.zip(memory.slot).is_some_and(|(slot, other)| slot.key == other.key);
-        let is_asked = !has_key && memory.claims.plain() != told.claims.plain();
-        let pairing = is_asked.then(|| pairing(told, memory)).flatten();
-        pairing.filter(|pairing| !pairing.is_sure).map(|pairing| pairing.masked)
+/// Lets the model object to what the rules of words decided, and decide where they leave two texts apart.
+fn heard(decision: Decision, told: &Incoming<'_>, kept: &[Existing<'_>]) -> Decision {
+    let Some(at) = decision.target.filter(|_| decision.fate != CurateOutcome::Link) else {
+        return judged(told, kept).unwrap_or(decision);
     };
-    kept.iter().map(asked).collect()
+    let Some(relation) = kept[at].relation else { return decision };
+    let is_refused = match decision.why.rule {
+        Rule::SameMeaning | Rule::SameAttribute | Rule::SameValue => !relation.may_repeat(),
+        Rule::NewValue | Rule::NoLonger | Rule::OlderValue | Rule::Newer | Rule::Surer => {
+            !relation.is_other_value()
+        }
+        _ => false,
+    };
+    if is_refused {
+        let why = Why { rule: Rule::OtherFact, ..decision.why };
+        let link = Decision::new(CurateOutcome::Link, at, why);
+        return judged(told, kept).unwrap_or(link);
+    }
+    // Somebody decides which of two is right, whatever their times: only another value of the same thing replaces.
+    if matches!(decision.why.rule, Rule::Newer | Rule::Surer) {
+        let why = Why { rule: Rule::Undecided, days: None, surer: None, ..decision.why };
+        return Decision::new(CurateOutcome::Contradict, at, why);
+    }
+    decision
+}
+
+/// Decides by the model alone: a text that says the same is kept as a wording, and a contradiction goes to review.
+fn judged(told: &Incoming<'_>, kept: &[Existing<'_>]) -> Option<Decision> {
+    let is_read = |claims: &Claims| claims.plain().split(' ').count() <= READ_WORDS;
+    let decided = |(at, memory): (usize, &Existing<'_>)| {
+        let relation = memory.relation.filter(|_| is_read(told.claims) && is_read(memory.claims))?;
+        let why = |rule: Rule, likelihood| Why {
+            likelihood: Some(likelihood),
+            cosine: memory.cosine,
+            ..Why::of(rule)
+        };
+        if relation.is_same() && !has_other_value(told.claims, memory.claims) {
+            let why = why(Rule::LikelySame, relation.same);
+            Some((relation.same, Decision::new(CurateOutcome::Confirm, at, why)))
+        } else if relation.is_contradiction() && !told.is_late(memory) {
+            let why = why(Rule::LikelyContradiction, relation.contradiction);
+            Some((relation.contradiction, Decision::new(CurateOutcome::Contradict, at, why)))
+        } else {
+            None
+        }
+    };
+    let decisions = kept.iter().enumerate().filter_map(decided);
+    decisions.max_by(|one, two| one.0.total_cmp(&two.0)).map(|(_, decision)| decision)
+}
+
+/// Whether two texts differ in one place alone, or in a number or date: then no likelihood makes them the same.
+fn has_other_value(told: &Claims, kept: &Claims) -> bool {
+    let [one, two] = [told, kept].map(|claims| claims.plain().split(' ').collect::<Vec<_>>());
+    let same = one.iter().zip(&two).take_while(|(one, two)| one == two).count();
+    let [one, two] = [&one[same..], &two[same..]];
+    let end = one.iter().rev().zip(two.iter().rev()).take_while(|(one, two)| one == two).count();
+    let [one, two] = [one.len() - end, two.len() - end];
+    let differs_once = one > 0 && two > 0 && one.max(two) <= same + end;
+    let is_value = |difference: &Difference| {
+        matches!(difference.what, What::Number | What::Date | What::Version)
+            && difference.from.is_some()
+            && difference.to.is_some()
+    };
+    differs_once || kept.differences(told).iter().any(is_value)
 }
 
 fn pairing(told: &Incoming<'_>, memory: &Existing<'_>) -> Option<Pairing> {
@@ -254,7 +249,7 @@ fn pairing(told: &Incoming<'_>, memory: &Existing<'_>) -> Option<Pairing> {
 }
 
 /// Whether a memory says another value of what a told text says; `before` is what the text ends.
-fn gives_way(told: &Incoming<'_>, memory: &Existing<'_>, before: Option<&str>, bands: &Bands) -> bool {
+fn gives_way(told: &Incoming<'_>, memory: &Existing<'_>, before: Option<&str>) -> bool {
     if memory.pinned || told.is_late(memory) {
         return false;
     }
@@ -266,11 +261,12 @@ fn gives_way(told: &Incoming<'_>, memory: &Existing<'_>, before: Option<&str>, b
     if let Some(pairing) = pairing(told, memory)
         && before.is_some()
         && pairing.change.before() == before
-        && memory.likeness.is_some_and(|likeness| likeness >= bands.frame_least)
+        && memory.relation.is_some_and(|relation| relation.is_other_value())
     {
         return true;
     }
-    matches!(changed_value(told, memory, bands), Some(Change::Value(_)))
+    matches!(changed_value(told, memory), Some(Change::Value(_)))
+        && memory.relation.is_none_or(|relation| relation.is_other_value())
 }
 
 fn decide_one(told: &Incoming<'_>, kept: &[Existing<'_>], bands: &Bands) -> Decision {
@@ -378,44 +374,17 @@ enum Change {
 }
 
 /// What a text changed of a memory that speaks of the same attribute; `None` where it is another, or nothing can tell.
-fn changed_value(told: &Incoming<'_>, memory: &Existing<'_>, bands: &Bands) -> Option<Change> {
-    if let Some(pairing) = pairing(told, memory)
-        && is_evident(&pairing, told, memory, bands)
-    {
-        return Some(changed_by(pairing, told, memory));
-    }
-    if memory.likeness.is_some_and(|likeness| likeness < bands.frame_least)
-        || !is_same_attribute(told, memory, bands)
-    {
-        return None;
-    }
-    value_change(told, memory, &memory.claims.differences(told.claims))
+fn changed_value(told: &Incoming<'_>, memory: &Existing<'_>) -> Option<Change> {
+    let pairing = pairing(told, memory).filter(is_evident)?;
+    Some(changed_by(pairing, told, memory))
 }
 
 /// Whether two texts that lie side by side speak of one attribute.
-fn is_evident(pairing: &Pairing, told: &Incoming<'_>, memory: &Existing<'_>, bands: &Bands) -> bool {
-    let is_alike = |least: f32| memory.likeness.is_some_and(|likeness| likeness >= least);
-    let less = if told.claims.says_update() { bands.frame_update } else { 0.0 }
-        + if pairing.is_akin { bands.frame_akin } else { 0.0 };
-    let more = if pairing.is_unlike { bands.frame_unlike } else { 0.0 };
-    let least = if pairing.sort.is_amount() {
-        bands.frame
-    } else if matches!(pairing.sort, frame::Sort::Place(_)) {
-        bands.frame + more
-    } else if pairing.is_variant {
-        bands.frame_variant
-    } else {
-        bands.frame_name + more
-    };
+fn is_evident(pairing: &Pairing) -> bool {
     match &pairing.change {
         // A number of one digit is the former value of much.
-        frame::Change::Former { from, .. } if from.trim().len() > 1 => {
-            memory.likeness.is_none_or(|likeness| likeness >= bands.frame_former)
-        }
-        frame::Change::Former { .. } => is_alike(bands.frame_least),
-        frame::Change::Nothing | frame::Change::Value { .. } => {
-            pairing.has_same_words || pairing.is_sure || is_alike(least - less)
-        }
+        frame::Change::Former { from, .. } => from.trim().len() > 1,
+        frame::Change::Nothing | frame::Change::Value { .. } => pairing.has_same_words || pairing.is_sure,
     }
 }
 
@@ -429,156 +398,6 @@ fn changed_by(pairing: Pairing, told: &Incoming<'_>, memory: &Existing<'_>) -> C
     let has = |text: &str, label: &str| text.to_lowercase().contains(label);
     let label = label.filter(|label| !has(&from, label) && !to.as_deref().is_some_and(|to| has(to, label)));
     Change::Value(Difference { what: What::Value, label, from: Some(from), to })
-}
-
-/// Whether two texts speak of one attribute of one thing, in whatever words: they share a name, they are close in meaning, and
-/// one of them is known to speak of something that has one value at a time.
-fn is_same_attribute(told: &Incoming<'_>, memory: &Existing<'_>, bands: &Bands) -> bool {
-    let holds = [told.slot, memory.slot].map(|slot| slot.map(|slot| slot.holds));
-    let has_one = holds.contains(&Some(Holds::One));
-    let least = if told.claims.says_update() { bands.attribute_update } else { bands.attribute };
-    has_one
-        && holds.iter().flatten().all(|holds| *holds == Holds::One)
-        && memory.cosine.is_some_and(|cosine| cosine >= least)
-        && told.claims.is_of_now()
-        && memory.claims.is_of_now()
-        && memory.frame.stands_beside(told.frame)
-        && memory.frame.may_replace(told.frame)
-        && is_one_thing(told, memory)
-        && !is_qualified(told, memory)
-}
-
-/// Whether two texts name one thing: what a text with a slot names outside its value, and one name at least, the other says too.
-fn is_one_thing(told: &Incoming<'_>, memory: &Existing<'_>) -> bool {
-    let sides = [(told.slot, told.claims, memory.claims), (memory.slot, memory.claims, told.claims)];
-    let mut named = false;
-    for (slot, claims, other) in sides {
-        let Some(slot) = slot else { continue };
-        for name in claims.names_outside(&slot.shown) {
-            if !other.says(&name) {
-                return false;
-            }
-            named = true;
-        }
-    }
-    named
-}
-
-/// Words that tell one thing of a kind from another, stemmed: which of several the text speaks of.
-const QUALIFIERS: &[&str] = &[
-    "alpha",
-    "backup",
-    "beta",
-    "blue",
-    "canari",
-    "default",
-    "demo",
-    "dev",
-    "develop",
-    "east",
-    "extern",
-    "fallback",
-    "first",
-    "follow",
-    "front",
-    "green",
-    "intern",
-    "last",
-    "leader",
-    "left",
-    "legaci",
-    "live",
-    "local",
-    "lower",
-    "main",
-    "master",
-    "nightli",
-    "north",
-    "old",
-    "preprod",
-    "preview",
-    "primari",
-    "privat",
-    "prod",
-    "product",
-    "public",
-    "qa",
-    "replica",
-    "right",
-    "sandbox",
-    "second",
-    "secondari",
-    "shadow",
-    "south",
-    "stage",
-    "standbi",
-    "test",
-    "third",
-    "uat",
-    "upper",
-    "west",
-];
-
-/// Whether one of two texts has a qualifier that the other lacks, or one slot is the other with a word more: two things then.
-fn is_qualified(told: &Incoming<'_>, memory: &Existing<'_>) -> bool {
-    let apart = told.claims.beyond(memory.claims).chain(memory.claims.beyond(told.claims));
-    if apart.into_iter().any(|word| QUALIFIERS.contains(&word)) {
-        return true;
-    }
-    let words =
-        |slot: &Slot| slot.key.split(' ').map(str::to_owned).collect::<std::collections::BTreeSet<_>>();
-    told.slot.zip(memory.slot).is_some_and(|(slot, other)| {
-        let (one, two) = (words(slot), words(other));
-        one.is_subset(&two) || two.is_subset(&one)
-    })
-}
-
-/// What became of the value of such an attribute; `None` where nothing can tell, or the values are of different kinds.
-///
-/// Words around the value may differ as they like, even where they would make two facts of other texts: "no longer 8080", "from
-/// May on", "is now".
-fn value_change(told: &Incoming<'_>, memory: &Existing<'_>, differences: &[Difference]) -> Option<Change> {
-    let says_update = told.claims.says_update();
-    if differences.iter().any(Difference::is_denial) && !says_update {
-        return None;
-    }
-    let unit = |slot: &Slot| slot.value.split_once(' ').map(|(_, unit)| unit.to_owned());
-    let is_quantity = |slot: &Slot| slot.value.starts_with(|c: char| c.is_ascii_digit());
-    let is_same = match (told.slot, memory.slot) {
-        (Some(slot), Some(other)) => {
-            if is_quantity(slot) != is_quantity(other) || is_quantity(slot) && unit(slot) != unit(other) {
-                return None;
-            }
-            slot.same_value(other)
-        }
-        // What was so before is said by a text that tells of a change.
-        (Some(slot), None) => {
-            let is_said = memory.claims.says_all(&slot.shown);
-            if is_said && memory.claims.says_update() {
-                return None;
-            }
-            is_said
-        }
-        (None, Some(other)) => !says_update && told.claims.says_all(&other.shown),
-        (None, None) => return None,
-    };
-    if is_same {
-        // A confirmation drops the text: it must say nothing else.
-        return differences.is_empty().then_some(Change::Nothing);
-    }
-    let joined = |side: fn(&Difference) -> &Option<String>| {
-        let parts: Vec<&str> = differences.iter().filter_map(|one| side(one).as_deref()).collect();
-        (!parts.is_empty()).then(|| parts.join(" "))
-    };
-    let shown = |slot: Option<&Slot>| slot.map(|slot| slot.shown.clone());
-    let from = shown(memory.slot).or_else(|| joined(|one| &one.from));
-    let to = shown(told.slot).or_else(|| joined(|one| &one.to))?;
-    // A quantity may be told with what it is of.
-    let label = told.slot.or(memory.slot).map(|slot| slot.label.clone());
-    let has = |text: &str, label: &str| text.contains(label);
-    let label =
-        label.filter(|label| !has(&to, label) && !from.as_deref().is_some_and(|from| has(from, label)));
-    Some(Change::Value(Difference { what: What::Value, label, from, to: Some(to) }))
 }
 
 /// Another value of the same slot: the later one stays.
@@ -618,7 +437,7 @@ fn beside(told: &Incoming<'_>, memory: &Existing<'_>, at: usize, bands: &Bands) 
     };
     let why = |rule: Rule| Why { cosine: memory.cosine, jaccard: Some(jaccard), ..Why::of(rule) };
     let link = |why: Why| is_near.then(|| Decision::new(CurateOutcome::Link, at, why));
-    match changed_value(told, memory, bands) {
+    match changed_value(told, memory) {
         Some(Change::Nothing) if !differences.is_empty() => {}
         Some(Change::Nothing) if told.slot.is_some() && memory.slot.is_none() && !memory.pinned => {
             return Some(Decision::new(CurateOutcome::Append, at, why(Rule::SameAttribute)));

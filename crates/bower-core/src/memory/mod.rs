@@ -13,6 +13,7 @@ pub mod judge;
 mod linear;
 pub mod merge;
 pub(crate) mod past;
+pub mod relation;
 pub mod said;
 pub mod slot;
 pub mod sweep;

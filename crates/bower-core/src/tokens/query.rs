@@ -19,6 +19,8 @@ const TOKEN: usize = DIMENSION + 8;
 pub struct TokenQuery {
     query: MaxSimQuery,
     isa: Isa,
+    /// Number of tokens, including those that are too many to compare.
+    count: usize,
 }
 
 impl TokenQuery {
@@ -34,7 +36,12 @@ impl TokenQuery {
         } else {
             MaxSimQuery::new(tokens)
         };
-        Self { query, isa: Isa::best() }
+        Self { query, isa: Isa::best(), count: tokens.len() }
+    }
+
+    /// Returns the question's number of tokens: word pieces without punctuation.
+    pub fn count(&self) -> usize {
+        self.count
     }
 
     /// Scores documents by their tokens' codes.

@@ -23,5 +23,6 @@ mod pairs;
 mod place;
 mod repeat;
 mod scopes;
+mod statements;
 mod tidy;
 mod wordpiece;

@@ -22,6 +22,9 @@ pub const KNOBS: &[Knob] = &[
     knob("bower.tokens_weight", WEIGHT, "weight of late interaction; less where meaning is trusted"),
     knob("bower.parent_weight", WEIGHT, "weight of the words of the document or session"),
     knob("bower.speaker_weight", WEIGHT, "weight of a text spoken by a person whom the question names"),
+    knob("bower.memory_text_weight", WEIGHT, "a memory's weight of words; squared by how many it has"),
+    knob("bower.memory_vector_weight", WEIGHT, "a memory's weight of meaning"),
+    knob("bower.memory_tokens_weight", WEIGHT, "a memory's weight of late interaction"),
     knob("bower.name_weight", WEIGHT, "what it is worth for a memory to say all that the question names"),
     knob("bower.fit_weight", WEIGHT, "what it is worth for a memory to fit what the question wants"),
     knob(
@@ -41,6 +44,7 @@ pub const KNOBS: &[Knob] = &[
     knob("calibration.standing", ODDS, "what being ahead of the others adds to the odds"),
     knob("calibration.share", ODDS, "what having the question's words adds"),
     knob("calibration.rank", ODDS, "what the logarithm of the rank takes away"),
+    knob("calibration.memory_standing", WEIGHT, "how much more the standing of a memory counts"),
     knob("calibration.answer_base", ODDS, "log odds that an answer holds something"),
     knob("calibration.answer_standing", ODDS, "what a first hit far ahead adds to them"),
     knob("calibration.answer_coverage", ODDS, "what a first hit with the question's words adds"),

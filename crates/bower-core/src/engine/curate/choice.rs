@@ -35,16 +35,9 @@ impl Choice {
     /// Takes the rules' decision about a text with these claims.
     pub(crate) fn ruled(decision: &Decision, near: &[Neighbour], told: &Claims) -> Self {
         let target = decision.target.map(|at| &near[at]);
-        let is_final = |at: usize| {
-            decision.target == Some(at)
-                && !matches!(decision.fate, CurateOutcome::Link | CurateOutcome::Create)
-        };
-        let possible = decision.possible.iter().filter(|one| !is_final(one.at));
+        let possible = decision.possible.iter();
         let mut possible: Vec<_> =
             possible.map(|one| (near[one.at].item.clone(), one.why, one.likelihood)).collect();
-        if decision.fate == CurateOutcome::Confirm {
-            possible.clear();
-        }
         possible.truncate(MOST_POSSIBLE);
         Self {
             fate: decision.fate,
@@ -161,6 +154,7 @@ fn reasons(decision: &Decision) -> Map<String, Value> {
         Some(("rule".to_owned(), json!(why.rule))),
         figure("cosine", why.cosine.map(f64::from)),
         figure("jaccard", why.jaccard.map(f64::from)),
+        figure("likelihood", why.likelihood.map(f64::from)),
         figure("days", why.days),
         figure("surer", why.surer.map(f64::from)),
     ]

@@ -9,7 +9,6 @@ use crate::engine::query::retrieve::{by_vector, text_channel};
 use crate::error::Result;
 use crate::item::{Change, Coverage, Kind, Profile, RowId, RowSet, Statistics, Status};
 use crate::memory::claims::Claims;
-use crate::memory::merge::Existing;
 use crate::memory::said::Said;
 use crate::request::{Clocks, Item};
 use crate::store::{Namespace, NewVector};
@@ -21,10 +20,6 @@ const EACH: usize = 10;
 
 /// Number of memories that the search by names returns.
 const OF_THING: usize = 40;
-
-/// Most texts that are compared without their names and values for one new text, the nearest first. Each takes a millisecond
-/// of the model, unless its vector is cached.
-const MOST_MASKED: usize = 16;
 
 /// Most namespaces whose rows are cached: 125 KB each in a store of a million rows.
 const MOST_PLACES: usize = 16;
@@ -176,36 +171,6 @@ fn joined(
         }
     }
     Ok(near.into_iter().flatten().collect())
-}
-
-/// Vectors of the masked texts of one new text.
-#[derive(Debug, Default)]
-pub(crate) struct Likenesses(HashMap<String, Option<Arc<[f32]>>>);
-
-impl Likenesses {
-    /// Sets the likeness of memories for the texts in `asked`, the nearest first, up to the limit. Cached vectors count like
-    /// new ones, so that a decision does not depend on earlier writes.
-    pub(crate) fn give(&mut self, engine: &Engine, asked: &[Option<[String; 2]>], kept: &mut [Existing<'_>]) {
-        let Ok(embedder) = engine.model.get() else { return };
-        let mut order: Vec<usize> = (0..kept.len()).filter(|&at| asked[at].is_some()).collect();
-        order.sort_by(|&one, &two| {
-            kept[two].cosine.unwrap_or(0.0).total_cmp(&kept[one].cosine.unwrap_or(0.0))
-        });
-        for at in order {
-            let Some(texts) = &asked[at] else { continue };
-            let fresh = texts.iter().filter(|text| !self.0.contains_key(*text)).count();
-            if self.0.len() + fresh > MOST_MASKED {
-                continue;
-            }
-            for text in texts {
-                self.0.entry(text.clone()).or_insert_with(|| engine.caches.masked.vector(embedder, text));
-            }
-            let vectors = [&texts[0], &texts[1]].map(|text| self.0[text].as_deref());
-            if let [Some(one), Some(two)] = vectors {
-                kept[at].likeness = Some(one.iter().zip(two).map(|(one, two)| one * two).sum());
-            }
-        }
-    }
 }
 
 fn cosines(engine: &Engine, vector: Option<&NewVector>, rows: &[RowId]) -> Result<Vec<Option<f32>>> {

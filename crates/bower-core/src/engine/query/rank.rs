@@ -23,6 +23,7 @@ use crate::rank::candidate::{self, Candidate, Places, Ranked};
 use crate::rank::profile::{self, ade, athena, atlas, native, seed};
 use crate::rank::time::meets;
 use crate::request::{ChannelEffort, Degraded, Effort};
+use crate::tokens::TokenQuery;
 use crate::vector;
 
 /// Athena's time factor for an item that does not fit the time in the question; it replaces the factor for age.
@@ -76,12 +77,14 @@ pub(crate) fn by_default(
         deviation: background.deviation(),
     };
     let constants = &engine.settings.bower;
-    let mut ranked = native::rank(&scores.seen(), &background, constants);
+    let pieces = found.vector().and_then(|vector| vector.tokens.as_ref()).map(TokenQuery::count);
+    let pieces = native::pieces_per_letter(request.text, pieces);
+    let mut ranked = native::rank(&scores.seen(), &background, pieces, constants);
     take_times(engine, request, &mut ranked)?;
     if let Some(vector) = found.vector() {
         let best: Vec<RowId> = ranked.iter().take(constants.neighbourhood).map(|one| one.row).collect();
         let likenesses = vector.likenesses(engine, &best)?;
-        native::gain_from_neighbours(&mut ranked, &likenesses, constants);
+        native::gain_from_neighbours(&mut ranked, &likenesses, |row| !scores.is_memory(row), constants);
         ranking.likeness = Likeness::new(&best, likenesses);
     }
     let named: Vec<Option<f32>> = ranked.iter().map(|one| scores.named(one.row)).collect();
@@ -182,13 +185,18 @@ fn judge(engine: &Engine, found: &ChannelResults<'_>, scores: &Scores, ranking: 
         .zip(standings)
         .enumerate()
         .map(|(at, (one, standing))| {
-            let place = scores.place(ranking.found_by.get(&one.row).copied().unwrap_or(one.row));
-            Features {
+            let row = ranking.found_by.get(&one.row).copied().unwrap_or(one.row);
+            let place = scores.place(row);
+            let features = Features {
                 standing,
                 share: place.map_or(0.0, |at| calibrate::share(words.rows[at].score, words.idf_sum)),
                 coverage: place.map_or(0.0, |at| scores.coverage(at)),
                 closeness: place.and_then(|at| scores.tokens[at]),
                 rank: at + 1,
+            };
+            match basis {
+                Basis::Meaning if scores.is_memory(row) => features.of_memory(constants),
+                Basis::Meaning | Basis::Words => features,
             }
         })
         .collect();

@@ -13,8 +13,13 @@ use crate::memory::past::is_about_the_past;
 use crate::memory::slot::{Slot, slot};
 use crate::request::{Hit, Item, LaterMemory};
 
-/// From this likelihood on, a later memory stands before an earlier one that it may replace: then it is likelier to replace it
-/// than not. Nothing is hidden, so an error costs one place.
+/// Weight of the log odds that a later memory replaces an earlier one, against the difference of their cosines with the
+/// question (`tools/fit_order.py`). Left-out twins keep their place for a close question as often as by cosine alone, less .02. Of
+/// the updates in other words, .76 stand first for a question in other words (.58 by cosine alone).
+const ODDS: f32 = 0.1;
+/// The least sum for which the later memory stands first.
+const LEAST: f32 = -0.17;
+/// The likelihood that decides where a cosine is missing: then it is likelier than not.
 const LIKELY: f32 = 0.5;
 
 /// A later hit that may replace an earlier one.
@@ -40,8 +45,22 @@ pub(crate) fn by_time(
         return Ok(());
     }
     let later = later_hits(engine, hits, question, ranking, now)?;
-    arrange(hits, &later, is_about_the_past(question), now);
+    if later.iter().any(|later| !later.is_empty()) {
+        arrange(hits, &later, is_about_the_past(question), now);
+    }
     Ok(())
+}
+
+/// Whether a later memory that may replace an earlier one stands before it. Nothing is hidden, so an error costs one place.
+/// The cosines are those with the question.
+fn stands_first(likelihood: f32, earlier: Option<f32>, later: Option<f32>) -> bool {
+    match earlier.zip(later) {
+        Some((earlier, later)) => {
+            let likelihood = likelihood.clamp(1e-4, 1.0 - 1e-4);
+            ODDS * (likelihood / (1.0 - likelihood)).ln() + later - earlier >= LEAST
+        }
+        None => likelihood >= LIKELY,
+    }
 }
 
 /// Marks each hit that has a later one, and puts it behind those; for a question about the past, before them.
@@ -79,8 +98,10 @@ fn later_hits(
     let mut later: Vec<Vec<Later>> = vec![Vec::new(); hits.len()];
     for (at, possible) in engine.store.possible(&rows)?.into_iter().enumerate() {
         for one in possible {
-            let is_likely = one.relation == Relation::MayReplace && one.likelihood >= LIKELY;
-            if let Some(&old) = places.get(&one.row).filter(|_| is_likely) {
+            let old = places.get(&one.row).filter(|_| one.relation == Relation::MayReplace);
+            if let Some(&old) = old
+                && stands_first(one.likelihood, hits[old].semantic, hits[at].semantic)
+            {
                 later[old].push(Later { at, likelihood: Some(one.likelihood) });
             }
         }
@@ -188,6 +209,14 @@ mod tests {
         arrange(&mut hits, &all, true, at(9));
         assert_eq!(texts(&hits), ["Ida", "The", "We"]);
         assert!(hits[1].perhaps_replaced_by.is_some() && hits[2].perhaps_replaced_by.is_none());
+    }
+
+    /// A tenth of the log odds of .5 is 0, of .8 it is .139.
+    #[test]
+    fn a_likelier_update_stands_first_though_the_question_is_nearer_to_the_earlier_one() {
+        assert!(stands_first(0.5, Some(0.7), Some(0.55)) && !stands_first(0.5, Some(0.7), Some(0.5)));
+        assert!(stands_first(0.8, Some(0.7), Some(0.40)) && !stands_first(0.8, Some(0.7), Some(0.38)));
+        assert!(stands_first(0.5, None, Some(0.1)) && !stands_first(0.49, None, Some(0.1)));
     }
 
     #[test]

@@ -43,6 +43,10 @@ pub enum Rule {
     Pinned,
     /// Two that deny each other, and nothing decides.
     Undecided,
+    /// The model finds that it says the same in other words.
+    LikelySame,
+    /// The model finds that both cannot be true.
+    LikelyContradiction,
     /// Near in meaning, and a claim differs.
     OtherFact,
     /// Near in meaning, and of another slot.
@@ -60,6 +64,8 @@ pub struct Why {
     pub cosine: Option<f32>,
     /// The share of common words, where it was asked.
     pub jaccard: Option<f32>,
+    /// The model's likelihood of what was decided, where the model decided.
+    pub likelihood: Option<f32>,
     /// By how many days the one that stays is newer.
     pub days: Option<f64>,
     /// By how much the one that stays is surer.
@@ -69,8 +75,17 @@ pub struct Why {
 }
 
 impl Why {
-    pub(super) fn of(rule: Rule) -> Self {
-        Self { rule, cosine: None, jaccard: None, days: None, surer: None, difference: None }
+    /// Returns a reason without figures.
+    pub fn of(rule: Rule) -> Self {
+        Self {
+            rule,
+            cosine: None,
+            jaccard: None,
+            likelihood: None,
+            days: None,
+            surer: None,
+            difference: None,
+        }
     }
 
     pub(super) fn with(mut self, difference: Difference) -> Self {
@@ -111,6 +126,12 @@ impl fmt::Display for Why {
             }
             Rule::SameMeaning => write!(f, "says the same{}", self.likeness()),
             Rule::SameAttribute => write!(f, "says the same in other words{}", self.likeness()),
+            Rule::LikelySame => {
+                write!(f, "likely says the same ({})", share(self.likelihood.unwrap_or_default()))
+            }
+            Rule::LikelyContradiction => {
+                write!(f, "likely a contradiction ({})", share(self.likelihood.unwrap_or_default()))
+            }
             Rule::SaysMore => f.write_str("says the same and more"),
             Rule::SaysLess => f.write_str("is a part of what is known"),
             Rule::NewValue => f.write_str(&difference),

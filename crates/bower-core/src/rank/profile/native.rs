@@ -13,14 +13,27 @@
 //! question with a rare name is about the place where it occurs, but a model that does not know the name finds similar
 //! texts elsewhere. The mean and the deviation of `v` in `g` are those of all rows that could have been found.
 //!
-//! Then each of the best 50 gains .6 of the mean score of its 4 nearest neighbours in meaning among them.
+//! Then each chunk among the best 50 gains .6 of the mean score of its 4 nearest neighbours in meaning among them.
+//!
+//! A memory is a short statement, often about what is asked but in other words. Then the words that it shares with the
+//! question are common ones and mislead, and its neighbours in meaning are about other things. If there are vectors:
+//!
+//! ```text
+//! score = 1.3 z(c) + .40 z(m) + 26 (coverage p)^2 + 1.0 (speaker - mean speaker) + 6.0 e
+//! ```
+//!
+//! `c` is its cosine. `coverage` is the share of the question's words, weighted by rarity, that it contains: half of
+//! them count a quarter. `p` is the number of word pieces per letter of the question. The model knows common English
+//! words as one piece of some four letters. It splits names, codes and other languages into pieces of one to three
+//! letters, understands them less, and there words count more. `tools/fit_memory_rank.py` fits the three weights and
+//! tests them on authors that were left out.
 //!
 //! Next a memory gains 4.0 (n - mean n). `n` is the share of the question's names, weighted by rarity, that it
 //! contains. Short texts of one kind about other things are as near in meaning. In two generated months of 1,100 facts
 //! each (`bower-bench life`) this finds 98.4 % in the first five, and 97 % without it. At 3.0 before the neighbours it
 //! finds 97.1 and 98.0 %.
 //!
-//! Last, a memory gains for matching what the question wants (`memory/frame/question.rs`): the attribute in other
+//! Last, a memory gains .5 for matching what the question wants (`memory/frame/question.rs`): the attribute in other
 //! words, the kind of answer. Chunks gain nothing in these two steps.
 //!
 //! One set of constants serves conversations, science, code and notes: nDCG@10 over six labelled sets is .614, rank
@@ -46,6 +59,12 @@ pub struct Constants {
     pub parent_weight: f32,
     /// Weight for text spoken entirely by a person whom the question names, 0 and up.
     pub speaker_weight: f32,
+    /// A memory's weight of the square of the share of the question's words times pieces per letter, 0 and up. Fitted.
+    pub memory_text_weight: f32,
+    /// A memory's weight of the vector channel, 0 and up. Fitted.
+    pub memory_vector_weight: f32,
+    /// A memory's weight of late interaction, 0 and up. Fitted.
+    pub memory_tokens_weight: f32,
     /// Weight for a memory that contains all names of the question, 0 and up. Short texts of one kind differ in little else.
     pub name_weight: f32,
     /// Weight for a memory that matches what the question wants (an attribute in other words, a kind of answer), 0 and up.
@@ -79,8 +98,11 @@ impl Default for Constants {
             tokens_weight: 0.4,
             parent_weight: 0.3,
             speaker_weight: 1.0,
+            memory_text_weight: 26.0,
+            memory_vector_weight: 1.3,
+            memory_tokens_weight: 0.4,
             name_weight: 4.0,
-            fit_weight: 1.0,
+            fit_weight: 0.5,
             complete_weight: 6.0,
             complete_few: 3,
             neighbour_weight: 0.6,
@@ -129,6 +151,19 @@ pub struct QuestionSpread {
     pub deviation: f64,
 }
 
+/// Word pieces per letter of a question whose pieces are not known: the median of English questions.
+const USUAL_PIECES: f64 = 0.29;
+
+/// Returns the word pieces per letter of a question, 0..1. `pieces` counts those of its words; `None` if the model does
+/// not tell.
+pub fn pieces_per_letter(question: &str, pieces: Option<usize>) -> f64 {
+    let letters = question.chars().filter(|char| char.is_alphanumeric()).count();
+    match pieces {
+        Some(pieces) if letters > 0 => (pieces as f64 / letters as f64).min(1.0),
+        Some(_) | None => USUAL_PIECES,
+    }
+}
+
 /// Returns the trust in meaning for this question, 0 and up: `g` of the module's documentation. In a small store no row
 /// can be far above the mean (at most (n - 1) / sqrt(n) deviations), so a prior takes part like some additional rows.
 pub fn trust(seen: &[CandidateFeatures<'_>], background: &QuestionSpread, constants: &Constants) -> f64 {
@@ -145,55 +180,133 @@ pub fn trust(seen: &[CandidateFeatures<'_>], background: &QuestionSpread, consta
 }
 
 /// Ranks candidates by everything but their neighbours; best first, ties by row. A score is the sum of its factors, in
-/// deviations: scores of different questions cannot be compared.
+/// deviations: scores of different questions cannot be compared. `pieces` is from [`pieces_per_letter`].
 pub fn rank(
     seen: &[CandidateFeatures<'_>],
     background: &QuestionSpread,
+    pieces: f64,
     constants: &Constants,
 ) -> Vec<Ranked> {
-    let trust = trust(seen, background, constants);
-    let family = Family::of(seen);
-    let of = |score: &dyn Fn(usize, &CandidateFeatures<'_>) -> Option<f64>| {
-        standard(seen.iter().enumerate().map(|(at, one)| score(at, one)))
-    };
-    let text = of(&|_, one| Some(f64::from(one.text)));
-    let tokens = of(&|_, one| one.tokens.map(f64::from));
-    let vector =
-        of(&|at, one| one.vector.map(|cosine| f64::midpoint(f64::from(cosine), family.cosine(at, one))));
-    let parent = of(&|at, one| Some(family.words(at, one)));
+    let pool = Pool::of(seen, background, pieces, constants);
     let speaker = mean(seen.iter().map(|one| f64::from(one.speaker)));
     let complete = worth_of_all_words(seen, constants);
-    let tokens_weight = f64::from(constants.tokens_weight) / (1.0 + trust);
-    let has_vectors = seen.iter().any(|one| one.vector.is_some());
-    let has_tokens = seen.iter().any(|one| one.tokens.is_some());
     let mut ranked: Vec<Ranked> = seen
         .iter()
         .enumerate()
         .map(|(at, one)| {
-            let mut factors = Vec::with_capacity(MOST_FACTORS);
-            factors.push(Factor::plus("words", f64::from(constants.text_weight) * text[at]));
-            if has_vectors {
-                let meaning = f64::from(constants.vector_weight) * trust * vector[at];
-                factors.extend([Factor::note("trust in meaning", trust), Factor::plus("meaning", meaning)]);
-            }
-            if has_tokens {
-                factors.push(Factor::plus("word by word", tokens_weight * tokens[at]));
-            }
-            let context = f64::from(constants.parent_weight) * family.share * parent[at];
+            let mut factors = pool.factors(at, one);
             let speaker = f64::from(constants.speaker_weight) * (f64::from(one.speaker) - speaker);
             let complete = if has_every_word(one) { complete } else { 0.0 };
-            let optional = [("context", context), ("speaker", speaker), ("every word", complete)];
-            factors.extend(
-                optional
-                    .into_iter()
-                    .filter(|(_, value)| value.abs() > f64::EPSILON)
-                    .map(|(name, value)| Factor::plus(name, value)),
-            );
+            push_some(&mut factors, "speaker", speaker);
+            push_some(&mut factors, "every word", complete);
             Ranked::new(one.row, factors)
         })
         .collect();
     ranked.sort_unstable_by(Ranked::cmp_best_first);
     ranked
+}
+
+/// Adds a term, unless it is 0.
+fn push_some(factors: &mut Vec<Factor>, name: &'static str, value: f64) {
+    if value.abs() > f64::EPSILON {
+        factors.push(Factor::plus(name, value));
+    }
+}
+
+/// The candidates' scores in deviations over all of them, and what decides their weights.
+struct Pool<'a> {
+    constants: &'a Constants,
+    /// The trust in meaning; `None` if no candidate has a vector.
+    trust: Option<f64>,
+    has_tokens: bool,
+    /// The share of the candidates that have siblings.
+    siblings: f64,
+    /// Word pieces per letter of the question.
+    pieces: f64,
+    text: Vec<f64>,
+    cosine: Vec<f64>,
+    vector: Vec<f64>,
+    tokens: Vec<f64>,
+    parent: Vec<f64>,
+}
+
+impl<'a> Pool<'a> {
+    fn of(
+        seen: &[CandidateFeatures<'_>],
+        background: &QuestionSpread,
+        pieces: f64,
+        constants: &'a Constants,
+    ) -> Self {
+        let family = Family::of(seen);
+        let of = |score: &dyn Fn(usize, &CandidateFeatures<'_>) -> Option<f64>| {
+            standard(seen.iter().enumerate().map(|(at, one)| score(at, one)))
+        };
+        let with_family = |at: usize, one: &CandidateFeatures<'_>| {
+            one.vector.map(|cosine| f64::midpoint(f64::from(cosine), family.cosine(at, one)))
+        };
+        let has_vectors = seen.iter().any(|one| one.vector.is_some());
+        Self {
+            constants,
+            trust: has_vectors.then(|| trust(seen, background, constants)),
+            has_tokens: seen.iter().any(|one| one.tokens.is_some()),
+            siblings: family.share,
+            pieces,
+            text: of(&|_, one| Some(f64::from(one.text))),
+            cosine: of(&|_, one| one.vector.map(f64::from)),
+            vector: of(&with_family),
+            tokens: of(&|_, one| one.tokens.map(f64::from)),
+            parent: of(&|at, one| Some(family.words(at, one))),
+        }
+    }
+
+    /// Returns the terms of a candidate that words and meaning give. Without vectors a memory is ranked like a chunk.
+    fn factors(&self, at: usize, one: &CandidateFeatures<'_>) -> Vec<Factor> {
+        match self.trust {
+            Some(_) if is_memory(one) => self.memory(at, one),
+            Some(_) | None => self.chunk(at),
+        }
+    }
+
+    fn chunk(&self, at: usize) -> Vec<Factor> {
+        let constants = self.constants;
+        let mut factors = Vec::with_capacity(MOST_FACTORS);
+        factors.push(Factor::plus("words", f64::from(constants.text_weight) * self.text[at]));
+        if let Some(trust) = self.trust {
+            let meaning = f64::from(constants.vector_weight) * trust * self.vector[at];
+            factors.extend([Factor::note("trust in meaning", trust), Factor::plus("meaning", meaning)]);
+        }
+        if self.has_tokens {
+            let weight = f64::from(constants.tokens_weight) / (1.0 + self.trust.unwrap_or_default());
+            factors.push(Factor::plus("word by word", weight * self.tokens[at]));
+        }
+        push_some(
+            &mut factors,
+            "context",
+            f64::from(constants.parent_weight) * self.siblings * self.parent[at],
+        );
+        factors
+    }
+
+    fn memory(&self, at: usize, one: &CandidateFeatures<'_>) -> Vec<Factor> {
+        let constants = self.constants;
+        let words = (f64::from(one.coverage) * self.pieces).powi(2);
+        let mut factors = Vec::with_capacity(MOST_FACTORS);
+        factors.extend([
+            Factor::note("pieces per letter", self.pieces),
+            Factor::plus("words", f64::from(constants.memory_text_weight) * words),
+            Factor::plus("meaning", f64::from(constants.memory_vector_weight) * self.cosine[at]),
+        ]);
+        if self.has_tokens {
+            let tokens = f64::from(constants.memory_tokens_weight) * self.tokens[at];
+            factors.push(Factor::plus("word by word", tokens));
+        }
+        factors
+    }
+}
+
+/// Whether it is a memory: it belongs to no document or session.
+fn is_memory(one: &CandidateFeatures<'_>) -> bool {
+    one.parent == 0
 }
 
 /// Returns the gain of a candidate that contains every word of the question.
@@ -261,17 +374,22 @@ pub fn gain_from_fit(ranked: &mut [Ranked], fits: &[Option<f32>], constants: &Co
 /// Adds to the best candidates a share of the scores of their nearest neighbours in meaning among them. An item that
 /// many good candidates resemble is more likely relevant. `likenesses` contains the cosines of the first n of `ranked`,
 /// row by row, n * n of them, with n from [`Constants::neighbourhood`]. Items ranked below stay below. Does nothing if
-/// the lengths do not match.
+/// the lengths do not match. Those for which `gains` is false gain nothing: memories resemble memories about other things.
 ///
 /// After the cluster hypothesis (Jardine and van Rijsbergen 1971) as score regularisation uses it (Diaz, SIGIR 2005).
-pub fn gain_from_neighbours(ranked: &mut [Ranked], likenesses: &[f32], constants: &Constants) {
+pub fn gain_from_neighbours(
+    ranked: &mut [Ranked],
+    likenesses: &[f32],
+    gains: impl Fn(RowId) -> bool,
+    constants: &Constants,
+) {
     let count = ranked.len().min(constants.neighbourhood);
     if likenesses.len() != count * count || count < 2 {
         return;
     }
     let (best, rest) = ranked.split_at_mut(count);
     let scores: Vec<f64> = best.iter().map(|one| f64::from(one.score)).collect();
-    for (at, one) in best.iter_mut().enumerate() {
+    for (at, one) in best.iter_mut().enumerate().filter(|(_, one)| gains(one.row)) {
         let row = &likenesses[at * count..][..count];
         let mut near: Vec<(f32, usize)> =
             (0..count).filter(|&other| other != at).map(|other| (row[other].max(0.0), other)).collect();
@@ -380,6 +498,9 @@ mod tests {
         tokens_weight: 0.5,
         parent_weight: 0.3,
         speaker_weight: 1.0,
+        memory_text_weight: 36.0,
+        memory_vector_weight: 1.5,
+        memory_tokens_weight: 0.5,
         name_weight: 3.0,
         fit_weight: 1.0,
         complete_weight: 6.0,
@@ -393,6 +514,7 @@ mod tests {
         trust_prior_rows: 0.0,
     };
 
+    /// A chunk, alone in its document.
     fn seen(row: u32, text: f32, vector: f32) -> CandidateFeatures<'static> {
         CandidateFeatures {
             row: RowId(row),
@@ -400,10 +522,22 @@ mod tests {
             parts: &[],
             coverage: 0.0,
             speaker: 0.0,
-            parent: 0,
+            parent: 1_000 + u64::from(row),
             vector: Some(vector),
             tokens: None,
         }
+    }
+
+    fn memory(row: u32, coverage: f32, vector: f32, tokens: Option<f32>) -> CandidateFeatures<'static> {
+        CandidateFeatures { coverage, tokens, parent: 0, ..seen(row, 9.0 * coverage, vector) }
+    }
+
+    fn ranked(
+        seen: &[CandidateFeatures<'_>],
+        background: &QuestionSpread,
+        constants: &Constants,
+    ) -> Vec<Ranked> {
+        rank(seen, background, 0.25, constants)
     }
 
     /// Best cosine .8, mean .2, deviation .1: six deviations, (6/4.5)^2 = 16/9.
@@ -421,19 +555,56 @@ mod tests {
     #[test]
     fn words_and_trusted_meaning_by_hand() {
         // z(b) of 4, 0: 1, -1. z(v) of .6, .8: -1, 1. g 16/9: .55 g = .97778.
-        let ranked = rank(&[seen(1, 4.0, 0.6), seen(2, 0.0, 0.8)], &BACKGROUND, &PLAIN);
-        check(&ranked, &[(2, -0.2 + 0.977_78), (1, 0.2 - 0.977_78)]);
+        let found = ranked(&[seen(1, 4.0, 0.6), seen(2, 0.0, 0.8)], &BACKGROUND, &PLAIN);
+        check(&found, &[(2, -0.2 + 0.977_78), (1, 0.2 - 0.977_78)]);
         // A question for which meaning singles nothing out: g is 0, so words decide.
         let flat = QuestionSpread { mean: 0.8, ..BACKGROUND };
-        check(&rank(&[seen(1, 4.0, 0.6), seen(2, 0.0, 0.8)], &flat, &PLAIN), &[(1, 0.2), (2, -0.2)]);
+        check(&ranked(&[seen(1, 4.0, 0.6), seen(2, 0.0, 0.8)], &flat, &PLAIN), &[(1, 0.2), (2, -0.2)]);
+    }
+
+    #[test]
+    fn a_memory_is_found_by_meaning_and_by_most_of_the_words() {
+        // z(c) of .6, .8: -1, 1, times 1.5; z(m) of .3, .5: -1, 1, times .5. Of the words 1 has half: 36 (.5 * .25)^2.
+        let two = [memory(1, 0.5, 0.6, Some(0.3)), memory(2, 0.0, 0.8, Some(0.5))];
+        check(&ranked(&two, &BACKGROUND, &PLAIN), &[(2, 2.0), (1, 0.562_5 - 2.0)]);
+        // With nine tenths of them 36 (.9 * .25)^2 = 1.8225; among pieces of two letters 36 (.9 * .5)^2 = 7.29.
+        let all = [memory(1, 0.9, 0.6, None), memory(2, 0.0, 0.8, None)];
+        check(&ranked(&all, &BACKGROUND, &PLAIN), &[(2, 1.5), (1, 1.822_5 - 1.5)]);
+        check(&rank(&all, &BACKGROUND, 0.5, &PLAIN), &[(1, 7.29 - 1.5), (2, 1.5)]);
+        // Trust in meaning changes nothing.
+        let flat = QuestionSpread { mean: 0.8, ..BACKGROUND };
+        check(&ranked(&all, &flat, &PLAIN), &[(2, 1.5), (1, 1.822_5 - 1.5)]);
+    }
+
+    #[test]
+    fn a_memory_beside_a_chunk_and_a_memory_without_vectors() {
+        // The chunk: z(b) of 4, 0: 1, and z(v) -1 times .97778. The memory: z(c) 1 times 1.5.
+        let both = [seen(1, 4.0, 0.6), memory(2, 0.0, 0.8, None)];
+        check(&ranked(&both, &BACKGROUND, &PLAIN), &[(2, 1.5), (1, 0.2 - 0.977_78)]);
+        // Words alone rank memories like chunks: z(b) of 9, 0 times .2.
+        let plain = [memory(1, 1.0, 0.0, None), memory(2, 0.0, 0.0, None)];
+        let plain = plain.map(|one| CandidateFeatures { vector: None, ..one });
+        check(&ranked(&plain, &BACKGROUND, &PLAIN), &[(1, 0.2), (2, -0.2)]);
+    }
+
+    #[test]
+    fn pieces_are_counted_per_letter() {
+        let check = |question, pieces, expected: f64| {
+            assert!((pieces_per_letter(question, pieces) - expected).abs() < 1e-9, "{question}");
+        };
+        check("Which port?", Some(2), 2.0 / 9.0);
+        check("何号?", Some(2), 1.0);
+        check("qx7", Some(9), 1.0);
+        check("???", Some(3), USUAL_PIECES);
+        check("Which port?", None, USUAL_PIECES);
     }
 
     #[test]
     fn late_interaction_weighs_less_where_meaning_is_trusted() {
         let tokens = |row, tokens| CandidateFeatures { tokens: Some(tokens), ..seen(row, 0.0, 0.8) };
         // z(m): 1, -1; z(v) 0; .5 / (1 + 16/9) = .18.
-        let ranked = rank(&[tokens(1, 0.3), tokens(2, 0.5)], &BACKGROUND, &PLAIN);
-        check(&ranked, &[(2, 0.18), (1, -0.18)]);
+        let found = ranked(&[tokens(1, 0.3), tokens(2, 0.5)], &BACKGROUND, &PLAIN);
+        check(&found, &[(2, 0.18), (1, -0.18)]);
     }
 
     #[test]
@@ -446,20 +617,17 @@ mod tests {
         };
         // Parent 7 has both words in its two items; 3 is alone with one.
         let items =
-            [part(1, 7, &[2.0, 0.0], 0.8), part(2, 7, &[0.0, 2.0], 0.4), part(3, 0, &[2.0, 0.0], 0.5)];
-        let ranked = rank(&items, &BACKGROUND, &PLAIN);
+            [part(1, 7, &[2.0, 0.0], 0.8), part(2, 7, &[0.0, 2.0], 0.4), part(3, 8, &[2.0, 0.0], 0.5)];
+        let found = ranked(&items, &BACKGROUND, &PLAIN);
         // b equal: z 0. p 4, 4, 2: z .70711, .70711, -1.41421; f 2/3; .3 f = .2. v (.8+.6)/2 = .7, (.4+.6)/2 = .5, .5:
         // mean .56667, deviation .094281: z 1.41421, -.70711, -.70711, times .97778.
-        check(
-            &ranked,
-            &[(1, 0.141_421 + 1.382_789), (2, 0.141_421 - 0.691_394), (3, -0.282_843 - 0.691_394)],
-        );
+        check(&found, &[(1, 0.141_421 + 1.382_789), (2, 0.141_421 - 0.691_394), (3, -0.282_843 - 0.691_394)]);
     }
 
     #[test]
     fn who_speaks_is_added() {
         let one = CandidateFeatures { speaker: 1.0, ..seen(1, 1.0, 0.8) };
-        check(&rank(&[one, seen(2, 1.0, 0.8)], &BACKGROUND, &PLAIN), &[(1, 0.5), (2, -0.5)]);
+        check(&ranked(&[one, seen(2, 1.0, 0.8)], &BACKGROUND, &PLAIN), &[(1, 0.5), (2, -0.5)]);
     }
 
     #[test]
@@ -471,10 +639,10 @@ mod tests {
         };
         let common = |row| of(row, &[1.0, 0.0], 0.9);
         let rare = [common(1), of(2, &[1.0, 1.0], 1.0), common(3), common(4), common(5)];
-        check(&rank(&rare, &BACKGROUND, &PLAIN), &[(2, 6.0), (1, 0.0), (3, 0.0), (4, 0.0), (5, 0.0)]);
+        check(&ranked(&rare, &BACKGROUND, &PLAIN), &[(2, 6.0), (1, 0.0), (3, 0.0), (4, 0.0), (5, 0.0)]);
         // Both words are in four candidates; only up to three count as few.
         let many = [1, 2, 3, 4].map(|row| of(row, &[1.0, 1.0], 1.0));
-        check(&rank(&many, &BACKGROUND, &PLAIN), &[(1, 0.0), (2, 0.0), (3, 0.0), (4, 0.0)]);
+        check(&ranked(&many, &BACKGROUND, &PLAIN), &[(1, 0.0), (2, 0.0), (3, 0.0), (4, 0.0)]);
     }
 
     #[test]
@@ -507,15 +675,24 @@ mod tests {
         let mut ranked = [start(1, 1.0), start(2, 0.9), start(3, 0.8), start(4, 0.7)];
         // 2 and 3 are alike; the nearest of 1 is 3 by a little.
         let likenesses = [0.0, 0.1, 0.2, 0.1, 0.0, 0.9, 0.2, 0.9, 0.0];
-        gain_from_neighbours(&mut ranked, &likenesses, &PLAIN);
+        gain_from_neighbours(&mut ranked, &likenesses, |_| true, &PLAIN);
         // 1: 1 + .5 * .8; 2: .9 + .5 * .8; 3: .8 + .5 * .9.
         check(&ranked, &[(1, 1.4), (2, 1.3), (3, 1.25), (4, 0.7)]);
         let before = ranked.clone();
-        gain_from_neighbours(&mut ranked, &[0.0; 4], &PLAIN);
+        gain_from_neighbours(&mut ranked, &[0.0; 4], |_| true, &PLAIN);
         assert_eq!(ranked, before);
         let mut low = [start(1, -1.0), start(2, -1.1), start(3, -1.2), start(4, -1.3)];
-        gain_from_neighbours(&mut low, &likenesses, &PLAIN);
+        gain_from_neighbours(&mut low, &likenesses, |_| true, &PLAIN);
         assert!(low[3].score <= low[2].score, "{low:?}");
+    }
+
+    #[test]
+    fn memories_gain_nothing_from_neighbours() {
+        let start = |row, score| Ranked::new(RowId(row), vec![Factor::plus("words", score)]);
+        let mut ranked = [start(1, 1.0), start(2, 0.9)];
+        gain_from_neighbours(&mut ranked, &[0.0, 0.8, 0.8, 0.0], |row| row.0 == 2, &PLAIN);
+        // 2 is a chunk: .9 + .5 * 1.
+        check(&ranked, &[(2, 1.4), (1, 1.0)]);
     }
 
     #[test]
@@ -534,7 +711,7 @@ mod tests {
         fn any_candidates_are_ranked_once_each(
             given in prop::collection::vec(
                 (0.0_f32..50.0, -1.0_f32..1.0, any::<bool>(), 0_u64..4, 0.0_f32..1.0), 0..60),
-            mean in -1.0_f64..1.0, deviation in 0.0_f64..0.5,
+            mean in -1.0_f64..1.0, deviation in 0.0_f64..0.5, pieces in 0.0_f32..1.0,
         ) {
             let items: Vec<_> = given.iter().enumerate().map(|(at, &(text, vector, whole, parent, speaker))| CandidateFeatures {
                 row: RowId(at as u32), text, parts: &[], coverage: speaker, speaker, parent,
@@ -542,10 +719,10 @@ mod tests {
             }).collect();
             let background = QuestionSpread { rows: 60.0, mean, deviation };
             let constants = Constants::default();
-            let mut ranked = rank(&items, &background, &constants);
+            let mut ranked = rank(&items, &background, f64::from(pieces), &constants);
             let count = ranked.len().min(constants.neighbourhood);
             let likenesses: Vec<f32> = (0..count * count).map(|at| (at % 7) as f32 / 7.0).collect();
-            gain_from_neighbours(&mut ranked, &likenesses, &constants);
+            gain_from_neighbours(&mut ranked, &likenesses, |row| row.0 % 2 == 0, &constants);
             prop_assert!(ranked.iter().all(|one| one.score.is_finite()));
             prop_assert!(ranked.is_sorted_by(|a, b| a.score >= b.score));
             let mut rows: Vec<_> = ranked.iter().map(|one| one.row).collect();
