@@ -3,9 +3,9 @@
 
     tools/fit_turns.py FILE...
 
-Each FILE has the pieces of authors that the classifier was not fitted to, gzipped: a JSON line has `"piece"`, then a list that
-begins with the speaker, the text before the piece, the piece and the text after it, then its class (0 worth keeping, 1 the same
-with the sentence before it, 2 not worth keeping, 3 somebody else's, 4 somebody else's orders) and the five probabilities.
+Each FILE is what `tools/fit_statements.py --fold` writes of the authors that it leaves out, or the same gzipped. Of a JSON line for a
+piece this reads the speaker, the text before the piece, the piece and the text after it; then its class (0 worth keeping, 1 the
+same with the sentence before it, 2 not worth keeping, 3 somebody else's, 4 somebody else's orders) and the five probabilities.
 A bar is the lowest at which PRECISION of what is kept is right. Of what a user quotes beside other pieces, at most FOREIGN of
 the pieces are kept; what other persons in a group say is from outside in any case. Prints each weight of the other pieces of a paragraph (SHARED) with the bars, and what they keep.
 """
@@ -25,7 +25,7 @@ def read(paths):
     """The turns, each a list of (voice, text before, text, class, log odds of somebody else's words, of their orders, worth)."""
     turns = {}
     for path in paths:
-        with gzip.open(path, 'rt', encoding='utf-8') as file:
+        with (gzip.open if path.endswith('.gz') else open)(path, 'rt', encoding='utf-8') as file:
             for line in file:
                 row = json.loads(line)
                 if row[0] == 'piece':
