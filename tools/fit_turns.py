@@ -7,7 +7,8 @@ Each FILE is what `tools/fit_statements.py --fold` writes of the authors that it
 piece this reads the speaker, the text before the piece, the piece and the text after it; then its class (0 worth keeping, 1 the
 same with the sentence before it, 2 not worth keeping, 3 somebody else's, 4 somebody else's orders) and the five probabilities.
 A bar is the lowest at which PRECISION of what is kept is right. Of what a user quotes beside other pieces, at most FOREIGN of
-the pieces are kept; what other persons in a group say is from outside in any case. Prints each weight of the other pieces of a paragraph (SHARED) with the bars, and what they keep.
+the pieces are kept; what other persons in a group say is from outside in any case. Prints each weight of the other pieces of a
+paragraph (SHARED) with the bars, and what they keep.
 """
 import gzip
 import json
