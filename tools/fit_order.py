@@ -9,7 +9,7 @@ subject: an update or a rewrite, whose later statement should stand first, or a 
 of their cosines with the question, and the likelihood of another value by a model that was fitted without the pair's author.
 
 The later statement stands first where ODDS * log odds - difference is at least LEAST. For each ODDS, LEAST is the value at which as
-many twins keep their place for a close question as by cosine alone less .02. The ODDS is chosen that orders most updates rightly.
+many twins keep their place for a close question as by cosine alone. The ODDS is chosen that orders most updates rightly.
 `--check` fails where the committed numbers differ.
 """
 import pathlib
@@ -21,7 +21,7 @@ import numpy as np
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 DATA = ROOT / 'crates/bower-bench/data/memory/order.tsv'
 SOURCE = ROOT / 'crates/bower-core/src/engine/query/time_order.rs'
-ALLOWED = .02
+ALLOWED = 0.
 
 
 def main():

@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 use serde::{Deserialize, Serialize};
 
 use super::bert::{
-    Encoder, PRODUCTS, Product, RANK, SECTIONS_PRODUCT, Scratch, Second, TERMS, Term, Terms, array,
+    AdapterTerms, Encoder, PRODUCTS, Product, RANK, SECTIONS_PRODUCT, Scratch, Second, TERMS, Term, array,
 };
 #[cfg(feature = "parts")]
 use super::layout;
@@ -18,6 +18,8 @@ use super::layout::{PackedLayout, damaged};
 use super::pack::SHAPE;
 #[cfg(feature = "parts")]
 use super::pack::{read, spread};
+#[cfg(feature = "parts")]
+use super::packed::place;
 #[cfg(feature = "parts")]
 use super::weights::{ProductBuilder, Tensors, floats, quantized};
 use crate::error::{Error, Result};
@@ -150,7 +152,7 @@ struct About {
 
 /// The open adapter.
 pub(super) struct Adapter {
-    terms: Terms<'static>,
+    terms: AdapterTerms<'static>,
     shift: &'static [f32],
     weights: &'static [f32],
     bias: &'static [f32],
@@ -188,7 +190,7 @@ impl Adapter {
         }
         let at = about.layers * TERMS * 2 * SECTIONS_PRODUCT;
         Ok(Self {
-            terms: Terms { layers },
+            terms: AdapterTerms { layers },
             shift: array(file, &layout, at, SHAPE.hidden)?,
             weights: array(file, &layout, at + 1, CLASSES * FEATURES)?,
             bias: array(file, &layout, at + 2, CLASSES)?,
@@ -347,7 +349,7 @@ pub fn pack_adapter(tensors: &Path, packed: &Path) -> Result<()> {
         .map_err(|cause| Error::Model { model: NAME.into(), reason: cause.to_string() })?;
     sections.push(about);
     let bytes = layout::write(ADAPTER_ARITHMETIC, &sections);
-    std::fs::write(packed, bytes).map_err(|cause| Error::io("write", packed, cause))
+    place(packed, &bytes)
 }
 
 #[cfg(test)]

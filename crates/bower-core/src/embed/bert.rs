@@ -151,7 +151,7 @@ struct Layer<'a> {
 
 /// An adapter: terms of low rank that are added to the products of the first layers. A pass with it ends after those layers
 /// (LoRA: Hu et al., "Low-Rank Adaptation of Large Language Models", 2021).
-pub(super) struct Terms<'a> {
+pub(super) struct AdapterTerms<'a> {
     /// For each adapted layer the terms of [`TERMS`], in their order.
     pub(super) layers: Vec<[Term<'a>; TERMS]>,
 }
@@ -199,7 +199,7 @@ impl<'a> Encoder<'a> {
     pub(super) fn forward_adapted(
         &self,
         isa: Isa,
-        terms: &Terms<'_>,
+        terms: &AdapterTerms<'_>,
         second: Second<'_>,
         scratch: &mut Scratch,
     ) {
@@ -242,7 +242,7 @@ impl<'a> Encoder<'a> {
         isa: Isa,
         wanted: Wanted,
         second: Option<Second<'_>>,
-        terms: Option<&Terms<'_>>,
+        terms: Option<&AdapterTerms<'_>>,
         scratch: &mut Scratch,
         see: &mut impl FnMut(usize, usize, &[f32], usize),
     ) {

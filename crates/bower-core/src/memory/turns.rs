@@ -1,4 +1,4 @@
-//! Picks the sentences of a session that are worth keeping. A pick is in its speaker's own words, and can be read alone.
+//! Picks the sentences of a session that are worth keeping, in their speaker's own words.
 //! A turn is cut into [`pieces`]. A classifier gives each piece probabilities, and [`picks`] decides by them. A pick is no
 //! memory yet: it has to pass admission like any other text.
 //!
@@ -15,7 +15,7 @@ mod pieces;
 
 use std::ops::Range;
 
-pub use pieces::{Cut, Piece, pieces};
+pub use pieces::{CutTurn, TurnPiece, pieces};
 
 /// Who speaks, as far as the classifier distinguishes speakers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,7 +89,7 @@ impl Odds {
 /// Returns the texts worth keeping, in the turn's order. `odds` has one value for each piece.
 ///
 /// A piece that needs the sentence before it comes with it. Other people's words never come along.
-pub fn picks(cut: &Cut, odds: &[Odds], voice: Voice) -> Vec<String> {
+pub fn picks(cut: &CutTurn, odds: &[Odds], voice: Voice) -> Vec<String> {
     let own = owned(cut, odds);
     let mut found: Vec<Range<usize>> = Vec::new();
     for at in 0..cut.pieces.len().min(odds.len()) {
@@ -108,11 +108,11 @@ pub fn picks(cut: &Cut, odds: &[Odds], voice: Voice) -> Vec<String> {
 }
 
 /// Returns the probability of each piece that the words are the speaker's own.
-fn owned(cut: &Cut, odds: &[Odds]) -> Vec<f64> {
+fn owned(cut: &CutTurn, odds: &[Odds]) -> Vec<f64> {
     let mut all = Vec::with_capacity(odds.len());
     let is_alone = cut.is_one_piece();
     let foreign = odds.iter().map(|odds| odds.log_foreign(is_alone));
-    let judged: Vec<(&Piece, f64)> = cut.pieces.iter().zip(foreign).collect();
+    let judged: Vec<(&TurnPiece, f64)> = cut.pieces.iter().zip(foreign).collect();
     for paragraph in judged.chunk_by(|one, two| one.0.paragraph == two.0.paragraph) {
         let total: f64 = paragraph.iter().map(|(_, foreign)| foreign).sum();
         let others = (paragraph.len() - 1).max(1) as f64;

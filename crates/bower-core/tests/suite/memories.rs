@@ -201,10 +201,10 @@ fn a_contradiction_that_nothing_settles_is_reviewed() {
     );
     assert_eq!(engine.reviews(&Visibility::everything(), &ReviewsRequest { all: true }).unwrap().len(), 1);
 
-    // A week later the newer one stands by itself.
+    // A week later somebody decides all the same: only another value replaces by itself.
     let late = tell(&engine, "Backups are encrypted before they leave the building.", day(10));
     let newer = tell(&engine, "Backups are not encrypted before they leave the building.", day(17));
-    assert_eq!((newer.outcome, newer.other.unwrap().id), (CurateOutcome::Supersede, late.id.unwrap()));
+    assert_eq!((newer.outcome, newer.other.unwrap().id), (CurateOutcome::Contradict, late.id.unwrap()));
 }
 
 #[test]

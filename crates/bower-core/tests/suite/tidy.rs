@@ -86,7 +86,7 @@ fn each_file_says_what_lives_in_it() {
 
 /// How many circles of imports each crate still has: the number only falls.
 const CIRCLES: &[(&str, usize)] =
-    &[("bower-core", 5), ("bower", 0), ("bower-kernels", 0), ("bower-bench", 0)];
+    &[("bower-core", 4), ("bower", 0), ("bower-kernels", 0), ("bower-bench", 0)];
 
 /// Public type names of the core with two meanings or more, and why: the list only shrinks.
 const NAMES_TWICE: &[(&str, &str)] = &[

@@ -543,7 +543,7 @@ fn a_candidate_ends_no_memory_by_itself() {
     let left = home.data(["list"]);
     assert_eq!(
         (&left["memories"][0]["content"], &left["memories"][0]["status"]),
-        (&json!("The API port is 9090."), &json!("active"))
+        (&json!("No, the API port is 9090."), &json!("active"))
     );
     assert_eq!(left["total"], 1);
 }

@@ -200,7 +200,7 @@ fn an_existing_context_tree_is_taken_over_once() {
 
 #[test]
 fn what_is_decided_in_a_turn_becomes_a_candidate_once() {
-    let home = Home::new();
+    let home = Home::with_model();
     let folder = home.path("app");
     let turn = "User: From now on we use pnpm, not npm.\nAssistant: Understood, pnpm it is.";
     let kept = &lines(&brv(&home, &folder, &["curate", "--format", "json", "--", turn]))[0]["data"];

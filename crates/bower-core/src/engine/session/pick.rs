@@ -5,7 +5,7 @@ use crate::embed::{Classifier, Embedder, Statements};
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::item::Step;
-use crate::memory::turns::{Cut, Odds, Voice, picks, pieces};
+use crate::memory::turns::{CutTurn, Odds, Voice, picks, pieces};
 use crate::request::Degraded;
 
 /// Returns the texts of a turn that are worth keeping; `None` if no model can tell.
@@ -21,7 +21,7 @@ pub(crate) fn worth_keeping(engine: &Engine, said: &str, voice: Voice) -> Result
 }
 
 /// Returns what the classifier says of a piece; `None` if the model has none.
-fn odds(embedder: &dyn Embedder, cut: &Cut, at: usize, voice: Voice) -> Result<Option<Odds>> {
+fn odds(embedder: &dyn Embedder, cut: &CutTurn, at: usize, voice: Voice) -> Result<Option<Odds>> {
     let input = Statements::Piece {
         role: voice.word(),
         before: &cut.before(at),

@@ -51,23 +51,23 @@ const AFTER_BYTES: usize = 800;
 
 /// A turn, cut into pieces.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Cut {
+pub struct CutTurn {
     /// The turn without text of the host. Of a very long one, the middle is missing.
     pub text: String,
     /// The pieces, in order.
-    pub pieces: Vec<Piece>,
+    pub pieces: Vec<TurnPiece>,
 }
 
 /// A sentence or a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Piece {
+pub struct TurnPiece {
     /// The place in the text.
     pub range: Range<usize>,
     /// The number of the paragraph.
     pub paragraph: usize,
 }
 
-impl Cut {
+impl CutTurn {
     /// Returns the text of a piece in one line.
     pub fn piece(&self, at: usize) -> Cow<'_, str> {
         let text = &self.text[self.pieces[at].range.clone()];
@@ -120,7 +120,7 @@ struct Stretch {
 }
 
 /// Cuts a turn into pieces.
-pub fn pieces(said: &str) -> Cut {
+pub fn pieces(said: &str) -> CutTurn {
     let mut text = without_host(said);
     if text.len() > MOST_TURN_BYTES {
         let (first, last) = (MOST_TURN_BYTES / 2, text.len() - MOST_TURN_BYTES / 2);
@@ -133,7 +133,7 @@ pub fn pieces(said: &str) -> Cut {
             for range in sentences(&text, range) {
                 let is_said = text[range.clone()].contains(char::is_alphanumeric);
                 if is_said && range.len() <= MOST_BYTES {
-                    pieces.push(Piece { range, paragraph: stretch.paragraph });
+                    pieces.push(TurnPiece { range, paragraph: stretch.paragraph });
                 }
             }
         }
@@ -141,7 +141,7 @@ pub fn pieces(said: &str) -> Cut {
     if pieces.len() > MOST_PIECES {
         pieces.drain(MOST_PIECES / 2..pieces.len() - MOST_PIECES / 2);
     }
-    Cut { text, pieces }
+    CutTurn { text, pieces }
 }
 
 /// Returns a turn without what its host put into it.
