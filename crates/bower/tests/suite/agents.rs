@@ -326,8 +326,8 @@ fn candidates(home: &Home) -> Vec<String> {
 
 const FOUND: [&str; 3] = [
     "From now on we keep invoices in PostgreSQL, not in SQLite.",
-    "The root cause was that `TZ` is unset in the CI container.",
     "Remember that the staging database listens on port 5433.",
+    "The root cause was that `TZ` is unset in the CI container.",
 ];
 
 #[test]

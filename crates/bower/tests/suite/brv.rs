@@ -20,6 +20,7 @@ fn command(home: &Home, folder: &Path, arguments: &[&str]) -> Command {
     }
     let mut command = Command::new(link);
     command.env_clear().env("BOWER_HOME", home.home()).env("TZ", "UTC").current_dir(folder);
+    command.envs(home.models_folder().map(|folder| ("BOWER_MODELS_FOLDER", folder)));
     command.args(arguments);
     command
 }

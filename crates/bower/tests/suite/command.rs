@@ -49,6 +49,12 @@ impl Home {
         Self::new().and_model()
     }
 
+    /// The folder of its models, where it has a model.
+    pub fn models_folder(&self) -> Option<&str> {
+        let found = self.variables.iter().find(|(name, _)| name == "BOWER_MODELS_FOLDER");
+        found.map(|(_, folder)| folder.as_ref())
+    }
+
     /// With that model from now on.
     pub fn and_model(mut self) -> Self {
         let folder = std::env::var_os("BOWER_TEST_MODEL").map_or_else(
