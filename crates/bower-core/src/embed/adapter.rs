@@ -1,5 +1,5 @@
 //! The adapter that lets MiniLM classify statements: what one is to another, and what it is worth.
-//! It adds terms of low rank to the products of the first layers (LoRA), and ends in linear classifiers over token states.
+//! It adds terms of low rank to the products of the first layers (`LoRA`), and ends in linear classifiers over token states.
 //! `tools/fit_statements.py` fits it to `crates/bower-bench/data/memory`; [`pack_adapter`] packs what the script writes.
 
 use std::ops::Range;
@@ -83,7 +83,7 @@ pub enum Classifier {
     Piece,
     /// Whether a text is junk or a memory.
     Admission,
-    /// The type of a text, in the order of [`KINDS`].
+    /// The type of a text: fact, preference, decision, convention, procedure, gotcha, plan, event, person or project.
     Kind,
     /// Whether a text holds until further notice, or ends by itself.
     Durability,
@@ -199,7 +199,6 @@ impl Adapter {
 
     /// Writes an input's tokens to `scratch.ids`; returns the place of the second text, its `[SEP]` included.
     pub(super) fn tokens(
-        &self,
         encoder: &Encoder<'_>,
         input: &Statements<'_>,
         scratch: &mut Scratch,
@@ -300,7 +299,10 @@ fn features(states: &[f32], second: Range<usize>) -> Vec<f32> {
         means[which].iter_mut().zip(state).for_each(|(sum, x)| *sum += f64::from(*x));
     }
     for (mean, count) in means.iter_mut().zip(counts) {
-        mean.iter_mut().for_each(|sum| *sum /= f64::from(count.max(1)));
+        let count = f64::from(count.max(1));
+        for sum in mean.iter_mut() {
+            *sum /= count;
+        }
     }
     let [first, second] = &means;
     let both = || first.iter().zip(second);

@@ -150,7 +150,7 @@ struct Layer<'a> {
 }
 
 /// An adapter: terms of low rank that are added to the products of the first layers. A pass with it ends after those layers
-/// (LoRA: Hu et al., "Low-Rank Adaptation of Large Language Models", 2021).
+/// (`LoRA`: Hu et al., "Low-Rank Adaptation of Large Language Models", 2021).
 pub(super) struct AdapterTerms<'a> {
     /// For each adapted layer the terms of [`TERMS`], in their order.
     pub(super) layers: Vec<[Term<'a>; TERMS]>,

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use bower_kernels::Isa;
 
-use super::adapter::{Classifier, Statements, adapter};
+use super::adapter::{Adapter, Classifier, Statements, adapter};
 use super::bert::{Encoder, Scratch, Wanted, at_path};
 use super::late::{TOKENS_IDENTITY, Tokens, distinct_codes};
 use super::layout::damaged;
@@ -153,7 +153,7 @@ impl MiniLm {
     ) -> Result<Vec<Vec<f32>>> {
         let (parts, adapter) = (self.parts()?, adapter()?);
         self.file.check_vocabulary().map_err(|error| self.here(error))?;
-        let second = adapter.tokens(&parts, input, scratch);
+        let second = Adapter::tokens(&parts, input, scratch);
         self.file.check_pass(&scratch.ids, SHAPE.word_row()).map_err(|error| self.here(error))?;
         Ok(adapter.classify(self.isa, &parts, second, classifiers, scratch))
     }

@@ -241,12 +241,11 @@ fn keep(
         let mut choice = if let Some((item, ruling)) = &word.main {
             Choice::told(item, *ruling, claims)
         } else {
-            let decision = match near.iter().position(|one| one.has_wording(claims)) {
-                Some(at) => said_before(at),
-                None => {
-                    relations.ask(engine, &memory.content, &near);
-                    weigh(&told, &near, &mut read, &relations)
-                }
+            let decision = if let Some(at) = near.iter().position(|one| one.has_wording(claims)) {
+                said_before(at)
+            } else {
+                relations.ask(engine, &memory.content, &near);
+                weigh(&told, &near, &mut read, &relations)
             };
             Choice::ruled(&decision, &near, claims)
         };

@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use crate::model::model_dir;
 
-/// One line of `golden/statements.jsonl`: an input and its likelihoods in PyTorch, by float32 arithmetic. The inputs were
+/// One line of `golden/statements.jsonl`: an input and its likelihoods in `PyTorch`, by float32 arithmetic. The inputs were
 /// written for this test.
 #[derive(Deserialize)]
 struct Line {

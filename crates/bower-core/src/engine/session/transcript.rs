@@ -319,14 +319,12 @@ impl<'a> TranscriptReader<'a> {
         if self.is_unpicked {
             return Ok(());
         }
-        match worth_keeping(self.engine, &turn.text, voice)? {
-            Some(texts) => texts.iter().try_for_each(|text| self.keep(turn, text)),
-            None => {
-                self.is_unpicked = true;
-                self.report.degraded.push(not_picked(self.engine));
-                Ok(())
-            }
-        }
+        let Some(texts) = worth_keeping(self.engine, &turn.text, voice)? else {
+            self.is_unpicked = true;
+            self.report.degraded.push(not_picked(self.engine));
+            return Ok(());
+        };
+        texts.iter().try_for_each(|text| self.keep(turn, text))
     }
 
     /// Keeps a text as a candidate, if the gate admits it and it was not kept or forgotten before.
