@@ -1,7 +1,6 @@
 //! Defines the steps and limits that all writers of memories share.
 
 use jiff::Timestamp;
-use serde_json::{Map, json};
 
 use crate::engine::indexes::LANGUAGE;
 use crate::engine::late::vector_for;
@@ -72,16 +71,7 @@ pub(crate) fn replace(
     let id = free_id(engine, &place, content)?;
     let mut memory = new_memory(&request, &place, content.to_owned(), judged, slot.as_ref(), vector);
     memory.id = id;
-    let decided = Decided {
-        standing: WriteAction::Replaces(item.row),
-        also: Vec::new(),
-        possible: Vec::new(),
-        different: Vec::new(),
-        is_told: false,
-        why: Map::from_iter([("rule".to_owned(), json!("told"))]),
-        is_observed: true,
-        seen: ANYTHING,
-    };
+    let decided = Decided::by_rule(WriteAction::Replaces(item.row), "told", ANYTHING);
     let kept = engine.store.put_memory(&memory, &decided, Stamp { now, actor: ACTOR })?;
     let gone = || Error::NotFound { what: Missing::Item, id: item.id.clone() };
     engine.store.items(&[kept.ok_or_else(gone)?.row])?.pop().flatten().ok_or_else(gone)

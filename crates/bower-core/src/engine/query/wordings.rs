@@ -57,7 +57,10 @@ impl Wordings {
             keep.remove_all(&lost);
             keep.add_all(&found);
         }
-        Arc::make_mut(hidden).add_all(&lost);
+        // A set that is shared is copied before it changes.
+        if !lost.is_empty() {
+            Arc::make_mut(hidden).add_all(&lost);
+        }
     }
 
     /// Replaces wordings in a ranking by their memories, each once, with the better of the scores. `found_by` receives the
