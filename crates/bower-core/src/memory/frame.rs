@@ -41,10 +41,6 @@ pub struct Frame {
 
 /// Two texts laid side by side: of one thing, each with one value of a kind.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is a finding of its own, and most of them hold together"
-)]
 pub(super) struct Pairing {
     /// What becomes of the value.
     pub change: Change,
@@ -54,14 +50,8 @@ pub(super) struct Pairing {
     pub masked: [String; 2],
     /// Whether the masked texts have the same words.
     pub has_same_words: bool,
-    /// Whether both values are one product in two versions.
-    pub is_variant: bool,
     /// Whether the words of both speak of the same attribute, and neither of another one of its kind.
     pub is_sure: bool,
-    /// Whether the words of both speak of the same attribute.
-    pub is_akin: bool,
-    /// Whether the words of one speak of an attribute for sure, and those of the other of none that is known.
-    pub is_unlike: bool,
 }
 
 /// What became of a value.
@@ -377,15 +367,10 @@ pub(super) fn pairing(memory: Stated<'_>, text: Stated<'_>) -> Option<Pairing> {
         Some(former) => former_change(memory, text, former, &old, &new)?,
         None => value_change(memory, text, is_akin, &things, &old, &new)?,
     };
-    let is_variant = sort == Sort::Product
-        && matches!(&change, Change::Value { from, to, .. } if from.split(' ').next() == to.split(' ').next());
     Some(Pairing {
         masked: [kept.masked(told, former), told.masked(kept, None)],
         has_same_words: !kept.words().is_empty() && kept.words() == told.words(),
-        is_variant,
         is_sure: is_akin && (sort == Sort::Plain || kept.attributes.is_as_near(&told.attributes)),
-        is_akin,
-        is_unlike: kept.attributes.is_unlike(&told.attributes),
         change,
         sort,
     })

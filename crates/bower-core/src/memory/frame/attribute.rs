@@ -467,12 +467,6 @@ impl Attributes {
         }
     }
 
-    /// Whether one speaks of an attribute of one value for sure, and the other of none that is known.
-    pub(super) fn is_unlike(&self, other: &Self) -> bool {
-        let is = |one: &Self, other: &Self| one.sure != 0 && !one.is_several() && other.may == 0;
-        is(self, other) || is(other, self)
-    }
-
     /// Whether neither says more of which one it is than the other where both say something.
     pub(super) fn is_as_near(&self, other: &Self) -> bool {
         let within = |one: &Self, two: &Self| one.rest.iter().all(|word| two.rest.contains(word));

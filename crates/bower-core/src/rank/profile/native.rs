@@ -26,9 +26,9 @@
 //! them count a quarter. `p` is the number of word pieces per letter of the question. The model knows common English
 //! words as one piece of some four letters. It splits names, codes and other languages into pieces of one to three
 //! letters, understands them less, and there words count more. `tools/fit_memory_rank.py` fits the three weights to 21 authors'
-//! statements with questions. Of authors that were left out, far questions (in other words) find their English answer
-//! first among 40 to 320 memories in 47 and 36 %, by the formula of chunks in 34 and 27 %. docs/performance.md has the
-//! table.
+//! statements with questions. In stores of up to 100 memories, 47 % of the
+//! English questions in other words, by authors that were left out, find their answer first. The formula of chunks finds
+//! 34 %. In stores of some 300 memories they find 36 and 27 %. docs/performance.md has the table.
 //!
 //! Next a memory gains 4.0 (n - mean n). `n` is the share of the question's names, weighted by rarity, that it
 //! contains. Short texts of one kind about other things are as near in meaning. In two generated months of 1,100 facts
