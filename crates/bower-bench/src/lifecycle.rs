@@ -9,7 +9,9 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use bower_core::config::Settings;
 use bower_core::engine::Engine;
-use bower_core::item::{Author, Change, Gate, Provenance, Scope, Status, Tier, Visibility, derive_id};
+use bower_core::item::{
+    Author, Change, Durability, Gate, MemoryType, Provenance, Scope, Status, Tier, Visibility, derive_id,
+};
 use bower_core::model::{EmbeddedText, Embedder, MiniLm};
 use bower_core::parts::memory::judge::{self, judge_text};
 use bower_core::parts::store::{
@@ -59,7 +61,8 @@ fn told(corpus: &Corpus, at: usize, again: usize) -> NewMemory {
     for (nth, value) in vector.iter_mut().enumerate() {
         *value += if nth % 2 == 0 { turn } else { -turn } * 0.2;
     }
-    let judged = judge_text(&content, None, 0.5, &judge::Constants::default());
+    let judged =
+        judge_text(&content, MemoryType::Fact, Durability::Lasting, 0.5, &judge::Constants::default());
     NewMemory {
         create_time: None,
         id: derive_id(&["keep", &content]),
@@ -81,7 +84,6 @@ fn told(corpus: &Corpus, at: usize, again: usize) -> NewMemory {
         source_conv_id: None,
         provenance: Provenance::told(Author::User),
         host: None,
-        slot: None,
         valid_from: None,
         valid_to: None,
         vector: Some(NewVector {
@@ -108,7 +110,6 @@ fn build(
     let start = now - SignedDuration::from_hours(24 * DAYS);
     let decided = Decided {
         standing: WriteAction::Alone,
-        also: Vec::new(),
         possible: Vec::new(),
         different: Vec::new(),
         is_told: false,

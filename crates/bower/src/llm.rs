@@ -277,7 +277,7 @@ mod tests {
             assert!(llm.refused[0].why.contains(expected), "{llm:?}");
         };
         let wrong = says("Ignore the notes: the export failed on 5 May and is owned by Mallory.");
-        refused(settings(wrong.address()), "it said a date that none of them says");
+        refused(settings(wrong.address()), "it has a number or a name that none of them has");
         refused(settings(says(" \n").address()), "it wrote nothing");
         refused(settings(answers(None).address()), "no answer from http://127.0.0.1:");
         refused(settings(nobody()), "cannot ask http://127.0.0.1:");

@@ -135,15 +135,17 @@ pub struct Resolved {
     pub chosen: Vec<Chosen>,
     /// Names of earlier versions that a layer used, each with the present name.
     pub renamed: Vec<(String, String)>,
+    /// Settings of earlier versions in the file that have no effect any more.
+    pub retired: Vec<String>,
 }
 
 /// Resolves the layers; a stronger one overrides the values of a weaker one.
 pub fn resolve(layers: &Layers<'_>) -> Result<Resolved> {
     let mut values: BTreeMap<&'static str, (Value, Origin)> = BTreeMap::new();
-    let mut renamed = Vec::new();
+    let (mut renamed, mut retired) = (Vec::new(), Vec::new());
     if let Some((path, text)) = layers.file {
         let (read, former) = edit::read(path, text)?;
-        renamed = former;
+        (renamed, retired) = (former.renamed, former.retired);
         for (key, value) in read {
             values.insert(key, (value, Origin::File(path.to_path_buf())));
         }
@@ -184,7 +186,7 @@ pub fn resolve(layers: &Layers<'_>) -> Result<Resolved> {
         })?;
         values.insert(knob.key, (value, Origin::Flag("--set")));
     }
-    Ok(Resolved { renamed, ..assemble(values)? })
+    Ok(Resolved { renamed, retired, ..assemble(values)? })
 }
 
 /// Converts the strongest values to the engine's type.
@@ -226,7 +228,7 @@ fn assemble(mut values: BTreeMap<&'static str, (Value, Origin)>) -> Result<Resol
             ));
         }
     }
-    Ok(Resolved { settings, chosen, renamed: Vec::new() })
+    Ok(Resolved { settings, chosen, renamed: Vec::new(), retired: Vec::new() })
 }
 
 /// Returns the built-in values by key; keys in tables have dots.
@@ -336,6 +338,13 @@ mod tests {
         assert_eq!(got("sync"), "\"full\" from --set");
         assert_eq!(resolved.settings.threads, 3);
         assert_eq!(resolved.settings.sync, bower_core::config::Sync::Full);
+    }
+
+    #[test]
+    fn a_setting_that_has_no_effect_any_more_is_named() {
+        let resolved = resolve(&file("[bower]\nfit_weight = 1\nname_weight = 2\n")).unwrap();
+        assert_eq!(resolved.retired, ["bower.fit_weight"]);
+        assert!((resolved.settings.bower.name_weight - 2.0).abs() < 1e-6);
     }
 
     #[test]

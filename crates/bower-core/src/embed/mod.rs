@@ -14,9 +14,9 @@ mod packed;
 mod weights;
 pub mod wordpiece;
 
-pub use adapter::{Classifier, Statements};
 #[cfg(feature = "parts")]
-pub use adapter::{KINDS, pack_adapter};
+pub use adapter::pack_adapter;
+pub use adapter::{Classifier, KINDS, Statements};
 #[cfg(test)]
 pub(crate) use cross::testing;
 pub use cross::{

@@ -1,9 +1,10 @@
 //! Keeps a memory: admits, classifies, embeds and compares a text, then writes the decision in one transaction.
 
 mod choice;
+pub(crate) mod class;
 pub(crate) mod echo;
 mod neighbours;
-mod relations;
+pub(crate) mod relations;
 pub(crate) mod review;
 pub(crate) mod secrets;
 pub(crate) mod settle;
@@ -14,8 +15,8 @@ use std::collections::HashMap;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use crate::embed::{Classifier, Statements};
 use crate::engine::curate::choice::Choice;
+use crate::engine::curate::class::TextClass;
 use crate::engine::curate::echo::is_echo;
 use crate::engine::curate::neighbours::{Neighbour, neighbours};
 use crate::engine::curate::relations::Relations;
@@ -27,11 +28,14 @@ use crate::engine::query::when::holds;
 use crate::engine::timing::milliseconds;
 use crate::engine::{ACTOR, Engine, missing};
 use crate::error::{Error, Missing, Result};
-use crate::item::{Channel, CurateOutcome, Gate, MemoryType, Provenance, RowId, Status, Tier, Visibility};
+use crate::item::{
+    Channel, CurateOutcome, Durability, Gate, MemoryType, Provenance, RowId, Status, Tier, Visibility,
+};
+use crate::memory::analysis::Analysis;
+use crate::memory::consolidate::happens;
 use crate::memory::gate::{self, Cut, Refusal};
-use crate::memory::judge::{self, Judged, judge_read};
-use crate::memory::merge::{self, Bands, Decision, decide};
-use crate::memory::said::Said;
+use crate::memory::judge::Judged;
+use crate::memory::merge::{self, Decision, decide};
 use crate::request::{CurateRequest, Curated, Degraded};
 use crate::store::{Decided, Kept, Namespace, NewMemory, Stamp};
 
@@ -52,7 +56,12 @@ pub(crate) struct Unasked<'a> {
 }
 
 /// Returns the answer before a decision: nothing is kept yet.
-fn undecided(judged: &Judged, verdict: &gate::Verdict, cut: &Result<Cut, gate::Named>) -> Curated {
+fn undecided(
+    judged: &Judged,
+    durability: Durability,
+    verdict: &gate::Verdict,
+    cut: &Result<Cut, gate::Named>,
+) -> Curated {
     let redacted = verdict.redacted.iter().flat_map(|redacted| &redacted.found);
     let redacted = redacted.chain(cut.iter().flat_map(|cut| &cut.found));
     Curated {
@@ -64,7 +73,7 @@ fn undecided(judged: &Judged, verdict: &gate::Verdict, cut: &Result<Cut, gate::N
         accepted: false,
         reason: None,
         outcome: CurateOutcome::Refuse,
-        durability: verdict.durability(),
+        durability,
         other: None,
         possible: Vec::new(),
         redacted: redacted.map(|kind| kind.label().to_owned()).collect(),
@@ -122,16 +131,16 @@ pub(crate) fn curate_as(
     let verdict = gate::judge(content, strictness, &gate::Constants::default());
     let redacted = verdict.redacted.as_ref();
     let content = redacted.map_or(content, |redacted| &redacted.text).to_owned();
-    let judged =
-        judge_read(&content, &verdict.reading, request.memory_type, CONFIDENCE, &judge::Constants::default());
-    let mut curated = undecided(&judged, &verdict, &cut);
+    let class = TextClass::of(engine, &content)?;
+    let judged = class.judge(&content, request.memory_type, CONFIDENCE);
+    let mut curated = undecided(&judged, class.durability, &verdict, &cut);
     curated.degraded.extend(missing::degraded(engine)?);
     if let Err(named) = cut {
         curated.reason = Some(named.reason());
         curated.took_ms = milliseconds(start);
         return Ok(curated);
     }
-    let refused = match verdict.refused.filter(|refusal| !is_told_to_be(*refusal, request.memory_type)) {
+    let refused = match verdict.refused {
         // The echo check comes last, because it reads what answers returned.
         None if strictness != Gate::Off
             && is_echo(
@@ -145,7 +154,7 @@ pub(crate) fn curate_as(
         {
             Some(Refusal::Echo)
         }
-        None if is_junk(engine, &content, strictness) => Some(Refusal::Junk),
+        None if class.is_junk(strictness) && !is_account(request.memory_type) => Some(Refusal::Junk),
         refused => refused,
     };
     // A request may repeat a memory word for word, with new tags.
@@ -160,9 +169,8 @@ pub(crate) fn curate_as(
     if let Err(state) = engine.model.get() {
         curated.degraded.push(Degraded { channel: Channel::Vector.into(), reason: state.why() });
     }
-    let said = Said::of(&content);
     let holds = holds(engine, &content, now)?;
-    let mut memory = new_memory(&request, &place, content, judged, said.slot.as_ref(), vector);
+    let mut memory = new_memory(&request, &place, content, judged, vector);
     memory.tags = tags;
     (memory.valid_from, memory.valid_to) = (holds.from, holds.until);
     memory.create_time = request.told_time.filter(|told| *told < now);
@@ -172,36 +180,15 @@ pub(crate) fn curate_as(
     if !memory.provenance.reviewed {
         memory.status = Status::Candidate;
     }
-    let (kept, choice) = keep(engine, &place, &mut memory, &said, &word, is_echo, now)?;
+    let (kept, choice) = keep(engine, &place, &mut memory, &word, is_echo, now)?;
     decided(&mut curated, visibility, &memory, kept, &choice);
     curated.took_ms = milliseconds(start);
     Ok(curated)
 }
 
-/// Whether the model refuses a text. Without a model, and where it fails, only the rules do.
-fn is_junk(engine: &Engine, content: &str, gate: Gate) -> bool {
-    let Some(embedder) = engine.model.get().ok().filter(|_| gate != Gate::Off) else { return false };
-    let found = embedder.classify(&Statements::Text(content), &[Classifier::Admission]).ok().flatten();
-    let worth = found.and_then(|found| found.first()?.get(1).copied());
-    worth.is_some_and(|worth| gate::is_junk(worth, gate, &gate::Constants::default()))
-}
-
-/// Whether the requested type overrides a refusal. A caller that names a type for accounts wants the summary of a session
-/// kept. A caller that names a type for lasting rules does not mean a step of the present work.
-fn is_told_to_be(refusal: Refusal, told: Option<MemoryType>) -> bool {
-    let accounts = [MemoryType::Digest, MemoryType::Handoff, MemoryType::Episode];
-    let rules = [
-        MemoryType::Preference,
-        MemoryType::Convention,
-        MemoryType::Decision,
-        MemoryType::Procedure,
-        MemoryType::Pattern,
-        MemoryType::Gotcha,
-    ];
-    told.is_some_and(|told| {
-        (refusal == Refusal::SessionSummary && accounts.contains(&told))
-            || (refusal == Refusal::Step && rules.contains(&told))
-    })
+/// Whether somebody named a type for accounts. Whoever does wants the summary of a session kept, which reads like junk.
+fn is_account(told: Option<MemoryType>) -> bool {
+    matches!(told, Some(MemoryType::Digest | MemoryType::Handoff | MemoryType::Episode))
 }
 
 /// Decides and writes, until no other write came between the two.
@@ -209,18 +196,14 @@ fn keep(
     engine: &Engine,
     place: &Namespace,
     memory: &mut NewMemory,
-    said: &Said,
     word: &CallersWord,
     is_echo: bool,
     now: Timestamp,
 ) -> Result<(Kept, Choice)> {
-    let Said { claims, slot, frame } = said;
+    let text = Analysis::of(&memory.content);
     let told = merge::Incoming {
-        claims,
-        slot: slot.as_ref(),
-        frame,
-        confidence: CONFIDENCE,
-        time: now,
+        text: &text,
+        happened: happens(Some(memory.memory_type)),
         first_time: memory.create_time,
     };
     let (mut read, mut relations) = (HashMap::new(), Relations::default());
@@ -235,19 +218,19 @@ fn keep(
             (Vec::new(), ANYTHING)
         } else {
             let vector = memory.vector.as_ref();
-            (neighbours(engine, place, &memory.content, said, vector, &newest)?, newest.change)
+            (neighbours(engine, place, &memory.content, vector, &newest)?, newest.change)
         };
         near.retain(|one| word.different.iter().all(|item| item.row != one.item.row));
         let mut choice = if let Some((item, ruling)) = &word.main {
-            Choice::told(item, *ruling, claims)
+            Choice::told(item, *ruling, &text)
         } else {
-            let decision = if let Some(at) = near.iter().position(|one| one.has_wording(claims)) {
+            let decision = if let Some(at) = near.iter().position(|one| one.has_wording(&text)) {
                 said_before(at)
             } else {
-                relations.ask(engine, &memory.content, &near);
+                relations.ask(engine, &memory.content, &near)?;
                 weigh(&told, &near, &mut read, &relations)
             };
-            Choice::ruled(&decision, &near, claims)
+            Choice::ruled(&decision, &near, &text)
         };
         if choice.is_heard_in_own_words(memory) {
             // The other memory was only extracted, or came from outside; now a caller says it in its own words.
@@ -256,7 +239,6 @@ fn keep(
         let is_candidate = memory.status == Status::Candidate;
         let decided = Decided {
             standing: choice.action(memory),
-            also: if is_candidate { Vec::new() } else { choice.also.clone() },
             possible: choice.possible_rows(),
             different: word.different.iter().map(|item| item.row).collect(),
             is_told: !word.is_nothing() && !is_candidate,
@@ -285,24 +267,21 @@ fn said_before(at: usize) -> Decision {
 fn weigh(
     told: &merge::Incoming<'_>,
     near: &[Neighbour],
-    read: &mut HashMap<RowId, Said>,
+    read: &mut HashMap<RowId, Analysis>,
     relations: &Relations,
 ) -> Decision {
     for one in near {
-        read.entry(one.item.row).or_insert_with(|| Said::of(&one.item.content));
+        read.entry(one.item.row).or_insert_with(|| Analysis::of(&one.item.content));
     }
     let kept = |one: &Neighbour| merge::Existing {
-        claims: &read[&one.item.row].claims,
-        slot: read[&one.item.row].slot.as_ref(),
-        frame: &read[&one.item.row].frame,
-        confidence: one.item.confidence,
+        text: &read[&one.item.row],
         time: one.item.create_time,
         cosine: one.cosine,
         relation: relations.of(one.item.row),
         pinned: one.item.tier == Tier::Pinned,
     };
     let memories: Vec<merge::Existing<'_>> = near.iter().map(kept).collect();
-    decide(told, &memories, &Bands::default())
+    decide(told, &memories)
 }
 
 /// Whether a memory has exactly this text.

@@ -80,7 +80,7 @@ pub(crate) fn search(
         !given && admitted && !load::leaves_out(item, &mut left_out)
     })?;
     below_successors(&mut hits);
-    by_time(engine, &mut hits, &request.text, &ranking, now)?;
+    by_time(engine, &mut hits, &request.text, now)?;
     let terms = evidence::Terms::of(engine, request);
     let held_back = evidence::hold_back(request, &terms, &ranking, &mut hits)?.map(|held| held + unreviewed);
     let evidence = evidence::pack(engine, visibility, request, &terms, &hits)?;

@@ -1,23 +1,19 @@
-//! Judges a memory by its text alone: type, keywords, summary, importance and decay rate.
-//! Values that were told win; the rest are measured heuristics, and the same text is always judged alike.
+//! Judges a memory of a known type: keywords, summary, importance and decay rate.
+//! The same text is always judged alike.
 //!
 //! ```
-//! use bower_core::item::MemoryType;
+//! use bower_core::item::{Durability, MemoryType};
 //! use bower_core::parts::memory::judge::{Constants, judge_text};
 //!
-//! let judged = judge_text("We decided to keep invoices in PostgreSQL.", None, 0.5, &Constants::default());
-//! assert_eq!(judged.memory_type, MemoryType::Decision);
+//! let text = "We decided to keep invoices in PostgreSQL.";
+//! let judged = judge_text(text, MemoryType::Decision, Durability::Lasting, 0.5, &Constants::default());
 //! assert_eq!(judged.keywords[0], "postgresql");
 //! ```
 
 mod keywords;
-#[cfg(test)]
-mod sample;
-mod types;
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::cues::{Cues, Reading};
 use crate::item::{Durability, MemoryType};
 
 /// The numbers of the judgement. Importance is as the first source system has it (`min(length/500, 1) * .10` and so on);
@@ -42,12 +38,6 @@ pub struct Constants {
     pub pattern: f32,
     /// What a procedure adds; a gotcha, which that system did not have, is one in the negative.
     pub procedure: f32,
-    /// What words such as `critical` add.
-    pub critical: f32,
-    /// What words such as `important` add.
-    pub high: f32,
-    /// What words such as `minor` add.
-    pub low: f32,
     /// Multiplies the confidence.
     pub confidence: f32,
     /// Importance is never less.
@@ -77,9 +67,6 @@ impl Default for Constants {
             decision: 0.30,
             pattern: 0.25,
             procedure: 0.20,
-            critical: 0.30,
-            high: 0.20,
-            low: -0.10,
             confidence: 0.20,
             least: 0.05,
             prune_below: 0.05,
@@ -94,7 +81,7 @@ impl Default for Constants {
 /// What a text was judged to be.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Judged {
-    /// As told, else by its words.
+    /// As it was given.
     pub memory_type: MemoryType,
     /// The best first, in lower case, each once.
     pub keywords: Vec<String>,
@@ -106,28 +93,20 @@ pub struct Judged {
     pub decay_rate: f32,
 }
 
-/// Judges a text; `told` is its type where somebody named one, `confidence` how sure the teller is (0..1).
-pub fn judge_text(text: &str, told: Option<MemoryType>, confidence: f32, constants: &Constants) -> Judged {
-    judge_read(text, &Reading::of(text), told, confidence, constants)
-}
-
-/// The same of a text that the gate has read.
-pub fn judge_read(
+/// Judges a text of a type that is likely to hold for a time; `confidence` is how sure the teller is, 0..1.
+pub fn judge_text(
     text: &str,
-    reading: &Reading,
-    told: Option<MemoryType>,
+    memory_type: MemoryType,
+    durability: Durability,
     confidence: f32,
     constants: &Constants,
 ) -> Judged {
-    let cues = &reading.cues;
-    let memory_type = told.unwrap_or_else(|| types::type_of(text, cues));
-    let lasts = reading.durability();
     let words = keywords::of(text);
-    let decay_rate = decay_rate(memory_type, lasts);
+    let decay_rate = decay_rate(memory_type, durability);
     let entities = words.iter().filter(|word| word.is_entity).count();
-    let importance = importance(text, cues, memory_type, entities, confidence, constants).max(floor(
+    let importance = importance(text, memory_type, entities, confidence, constants).max(floor(
         memory_type,
-        lasts,
+        durability,
         decay_rate,
         constants,
     ));
@@ -142,7 +121,6 @@ pub fn judge_read(
 
 fn importance(
     text: &str,
-    cues: &Cues,
     memory_type: MemoryType,
     entities: usize,
     confidence: f32,
@@ -159,46 +137,11 @@ fn importance(
         | MemoryType::Handoff
         | MemoryType::Digest => 0.0,
     };
-    let priority = if cues.any(&[
-        " critical ",
-        " crucial ",
-        " vital ",
-        " essential ",
-        " urgent ",
-        " security ",
-        " must never ",
-    ]) {
-        constants.critical
-    } else if cues.any(&[
-        " important ",
-        " must ",
-        " always ",
-        " never ",
-        " required ",
-        " key ",
-        " do not ",
-        " don't ",
-    ]) {
-        constants.high
-    } else if cues.any(&[
-        " minor ",
-        " trivial ",
-        " nice to have ",
-        " maybe ",
-        " perhaps ",
-        " unimportant ",
-        " optional ",
-    ]) {
-        constants.low
-    } else {
-        0.0
-    };
     let confidence = if confidence.is_nan() { 0.0 } else { confidence.clamp(0.0, 1.0) };
     let sum = share(text.chars().take(constants.full_length).count(), constants.full_length)
         * constants.length
         + share(entities, constants.full_entities) * constants.entities
         + by_type
-        + priority
         + confidence * constants.confidence;
     sum.clamp(constants.least, 1.0)
 }
@@ -255,10 +198,9 @@ pub fn first_sentence(content: &str, most: usize) -> String {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use std::fmt::Write;
 
-    fn judge(text: &str) -> Judged {
-        judge_text(text, None, 0.5, &Constants::default())
+    fn judge(text: &str, memory_type: MemoryType, durability: Durability, confidence: f32) -> Judged {
+        judge_text(text, memory_type, durability, confidence, &Constants::default())
     }
 
     #[test]
@@ -274,15 +216,13 @@ mod tests {
     #[test]
     fn importance_is_the_sum_of_its_parts() {
         let check = |text: &str, told, confidence, expected: f32| {
-            let got = judge_text(text, Some(told), confidence, &Constants::default()).importance;
+            let got = judge(text, told, Durability::Lasting, confidence).importance;
             assert!((got - expected).abs() < 1e-4, "{text}: {got}");
         };
         // 30 characters of 500, one name of ten (Redis): .006 + .015, then decision .3 and half of .2.
         check("caches are kept in Redis today", MemoryType::Decision, 0.5, 0.006 + 0.015 + 0.3 + 0.1);
         check("caches are kept in Redis today", MemoryType::Pattern, 0.5, 0.006 + 0.015 + 0.25 + 0.1);
         check("caches are kept in Redis today", MemoryType::Procedure, 1.0, 0.006 + 0.015 + 0.2 + 0.2);
-        check("it is critical to keep caches!", MemoryType::Fact, 1.0, 0.006 + 0.3 + 0.2);
-        check("it is a minor thing, of course", MemoryType::Decision, 0.0, 0.006 + 0.3 - 0.1);
         check(&"word ".repeat(200), MemoryType::Procedure, 0.0, 0.1 + 0.2);
         check("x", MemoryType::Decision, f32::NAN, 0.0002 * 1.0 + 0.3);
     }
@@ -292,76 +232,38 @@ mod tests {
         let effective = |judged: &Judged, days: f32| {
             judged.importance / (1.0 + judged.decay_rate * days) / (1.0 + 0.001 * days)
         };
-        let check = |text: &str, told, days: f32| {
-            let judged = judge_text(text, Some(told), 0.0, &Constants::default());
+        let check = |durability, told, days: f32| {
+            let judged = judge("a small one", told, durability, 0.0);
             assert!(effective(&judged, days) >= 0.05, "{told}: {judged:?}");
         };
         for &told in MemoryType::ALL {
             let days = if told == MemoryType::Handoff { 30.0 } else { 90.0 };
-            check("a minor one", told, days);
-            check("a minor one for this sprint", told, 30.0);
-            check("The build is running.", told, 7.0);
+            check(Durability::Lasting, told, days);
+            check(Durability::Dated, told, 30.0);
+            check(Durability::Passing, told, 7.0);
         }
         // The least fact is pruned some time, or nothing ever is.
-        let fact = judge_text("a minor one", Some(MemoryType::Fact), 0.0, &Constants::default());
+        let fact = judge("a small one", MemoryType::Fact, Durability::Lasting, 0.0);
         assert!(effective(&fact, 100.0) < 0.05, "{fact:?}");
     }
 
     #[test]
     fn what_holds_longer_fades_slower() {
-        let check = |text: &str, told, expected: f32| {
-            let got = judge_text(text, Some(told), 0.5, &Constants::default()).decay_rate;
-            assert!((got - expected).abs() < 1e-6, "{text}: {got}");
+        let check = |durability, told, expected: f32| {
+            let got = judge("tabs", told, durability, 0.5).decay_rate;
+            assert!((got - expected).abs() < 1e-6, "{got}");
         };
-        check("tabs", MemoryType::Convention, 0.0);
-        check("tabs", MemoryType::Fact, 0.01);
-        check("tabs for this sprint", MemoryType::Convention, 0.03);
-        check("The build is running.", MemoryType::Fact, 0.1);
-        check("The build is running.", MemoryType::Decision, 0.1);
-    }
-
-    #[test]
-    fn a_told_type_wins() {
-        let text = "We decided to move.";
-        let judged = judge_text(text, Some(MemoryType::Episode), 0.5, &Constants::default());
-        assert_eq!(judged.memory_type, MemoryType::Episode);
-        assert_eq!(judge("Nous avons choisi PostgreSQL.").memory_type, MemoryType::Fact);
-    }
-
-    /// How many of a sample are right, with the table of what was taken for what, for a failing test to show.
-    fn confusion(sample: &[(MemoryType, &str)]) -> (usize, String) {
-        let types = MemoryType::ALL;
-        let mut table = vec![vec![0; types.len()]; types.len()];
-        let mut wrong = String::new();
-        let mut right = 0;
-        for (expected, text) in sample {
-            let got = judge(text).memory_type;
-            table[*expected as usize][got as usize] += 1;
-            right += usize::from(got == *expected);
-            if got != *expected {
-                let _ = writeln!(wrong, "{expected} as {got}: {text}");
-            }
-        }
-        let mut shown = format!("{right} of {}\n", sample.len());
-        for (of, row) in types.iter().zip(table) {
-            let _ = writeln!(shown, "{of:>10} {row:?}");
-        }
-        (right, shown + &wrong)
-    }
-
-    #[test]
-    fn types_are_mostly_right() {
-        // What no rule knows is called a fact, so that a wrong type is rarer than a missing one.
-        let (seen, table) = confusion(sample::SEEN);
-        assert!(seen >= 210, "{table}");
-        let (later, table) = confusion(sample::LATER);
-        assert!(later >= 44, "{table}");
+        check(Durability::Lasting, MemoryType::Convention, 0.0);
+        check(Durability::Lasting, MemoryType::Fact, 0.01);
+        check(Durability::Dated, MemoryType::Convention, 0.03);
+        check(Durability::Passing, MemoryType::Fact, 0.1);
+        check(Durability::Passing, MemoryType::Decision, 0.1);
     }
 
     proptest! {
         #[test]
         fn any_text_is_judged(text in "\\PC{0,300}", confidence in -1.0_f32..2.0) {
-            let judged = judge_text(&text, None, confidence, &Constants::default());
+            let judged = judge(&text, MemoryType::Fact, Durability::Lasting, confidence);
             prop_assert!((0.05..=1.0).contains(&judged.importance) && judged.keywords.len() <= 8);
             prop_assert!(judged.keywords.iter().all(|word| !word.trim().is_empty()));
         }

@@ -21,10 +21,10 @@ pub struct PairLikelihood {
 const SAME: f32 = 0.7;
 /// From this likelihood on, a contradiction goes to review: .83 of the English denials pass, and .014 of the twins.
 const CONTRADICTS: f32 = 0.6;
-/// Below this likelihood of another value, no rule ends an earlier statement: .93 of the updates in the same words pass, and
-/// .19 of the twins. The rule has to find the same attribute, too.
-const OTHER_VALUE: f32 = 0.2;
-/// Below this likelihood of the same with or without more detail, no rule of words merges two statements.
+/// From this likelihood of an update on, another number in the same words ends an earlier statement: .97 of 696 rewritten values
+/// pass, and so do 7 of 17 pairs about different things that differ in one number alone.
+const UPDATE: f32 = 0.5;
+/// Below this likelihood of the same with or without more detail, a statement that begins with another is not merged with it.
 const MAY_REPEAT: f32 = 0.2;
 /// From this likelihood on that an earlier statement is meant, whoever tells the later one is asked: .57 of the updates in other
 /// words pass, .90 of the repeats, .95 of the denials, and .17 of the nearest statements of others.
@@ -55,7 +55,7 @@ impl PairLikelihood {
         self.same >= SAME
     }
 
-    /// Whether a rule may merge the two.
+    /// Whether a statement that begins with the other may be merged with it.
     pub fn may_repeat(&self) -> bool {
         self.same + self.more >= MAY_REPEAT
     }
@@ -65,9 +65,9 @@ impl PairLikelihood {
         self.contradiction >= CONTRADICTS
     }
 
-    /// Whether a rule may end the earlier statement.
-    pub fn is_other_value(&self) -> bool {
-        self.other_value() >= OTHER_VALUE
+    /// Whether another number in the same words ends the earlier statement.
+    pub fn is_update(&self) -> bool {
+        self.update >= UPDATE
     }
 
     /// Returns the likelihood that only one of the two holds.

@@ -71,7 +71,6 @@ pub(super) fn memory(content: &str) -> NewMemory {
         source_conv_id: None,
         provenance: Provenance::told(Author::User),
         host: None,
-        slot: None,
         valid_from: None,
         valid_to: None,
         terms: vec![1, 2, 3],
@@ -83,7 +82,6 @@ pub(super) fn memory(content: &str) -> NewMemory {
 pub(super) fn decided(standing: WriteAction) -> Decided {
     Decided {
         standing,
-        also: Vec::new(),
         possible: Vec::new(),
         different: Vec::new(),
         is_told: false,

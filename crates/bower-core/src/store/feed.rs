@@ -22,13 +22,6 @@ pub struct IndexedText {
     pub valid_to: Option<Timestamp>,
 }
 
-impl IndexedText {
-    /// Whether the text is valid at a time, as far as that is known.
-    pub fn holds_at(&self, time: Timestamp) -> bool {
-        self.valid_from.is_none_or(|from| from <= time) && self.valid_to.is_none_or(|until| time < until)
-    }
-}
-
 /// The terms of a row that were written with it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeptTerms {

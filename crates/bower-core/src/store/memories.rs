@@ -52,8 +52,6 @@ pub struct NewMemory {
     pub provenance: Provenance,
     /// The program that its writer runs in.
     pub host: Option<String>,
-    /// Fact key in normal form (subject and attribute), if the text states one fact.
-    pub slot: Option<String>,
     /// Start of validity, if the text states it.
     pub valid_from: Option<Timestamp>,
     /// End of validity, if the text states it.
@@ -118,8 +116,6 @@ impl Audience<'_> {
 pub struct Decided {
     /// Its action, with the existing memory that it refers to.
     pub standing: WriteAction,
-    /// Other memories that a replacement also makes untrue. Those that were removed or hidden meanwhile are skipped.
-    pub also: Vec<RowId>,
     /// Memories that it may replace or repeat, for the caller to settle. None is kept for a confirmation.
     pub possible: Vec<PossibleRow>,
     /// Memories that the caller says are different facts.
@@ -140,7 +136,6 @@ impl Decided {
     pub fn by_rule(standing: WriteAction, rule: &str, seen: Change) -> Self {
         Self {
             standing,
-            also: Vec::new(),
             possible: Vec::new(),
             different: Vec::new(),
             is_told: false,
@@ -231,8 +226,6 @@ pub trait Memories {
     /// Returns the memories of a namespace that were written after a change, whatever their status, in no particular
     /// order.
     fn memories_of(&self, place: &Namespace, after: Change) -> Result<Vec<RowId>>;
-    /// Returns at most `most` candidate and active memories of a namespace with this fact key, newest first.
-    fn in_slot(&self, place: &Namespace, slot: &str, most: usize) -> Result<Vec<RowId>>;
     /// Whether this exact scope and owner gained a memory after `after`. Patterns do not count.
     fn is_told_since(&self, scope: Scope, owner: Option<&str>, after: Change) -> Result<bool>;
     /// Returns the chain of a memory from its first form to its last, itself included.

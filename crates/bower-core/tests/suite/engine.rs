@@ -581,7 +581,7 @@ fn a_profile_says_how_deep_its_channels_are_asked() {
     place.settings.seed.vector_pool = 5;
     let engine = place.open();
     for berth in 0..9 {
-        keep(&engine, &format!("The ferry leaves the harbour from berth {berth}."));
+        keep(&engine, &format!("From berth {berth} the ferry leaves the harbour."));
     }
     let select = Selection::default();
     let gathered = |profile, depth| {

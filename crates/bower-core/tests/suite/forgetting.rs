@@ -201,7 +201,7 @@ fn what_holds_all_of_it_goes_along_unless_it_is_to_stay() {
     let place = Place::without_model();
     let engine = place.open();
     let short = tell(&engine, "API port is 8080", now());
-    let long = tell(&engine, "API port is 8080 because 80 was taken", now());
+    let long = tell(&engine, "API port is 8080; 80 was taken", now());
     let history = engine.history(&Visibility::everything(), &short).unwrap();
     assert_eq!(history.chain.len(), 2, "the longer text took its place: {history:?}");
 

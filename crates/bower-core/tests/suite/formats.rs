@@ -179,7 +179,7 @@ fn a_store_of_schema_9_becomes_todays() {
     let place = becomes_todays(
         sql(include_str!("../golden/schema-9.sql")),
         "port demo server",
-        &[new, GATEWAY, "staging API port is 9090"],
+        &[new, "staging API port is 9090", GATEWAY],
     );
     // It trusts the time of its last event.
     let store = SqliteStore::open(&place.home().join("memory.db"), &place.settings, now()).unwrap();

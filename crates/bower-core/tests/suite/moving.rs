@@ -48,8 +48,8 @@ fn tell(engine: &Engine, text: &str, hours: i64) -> String {
 fn lived(place: &Place) -> Engine {
     let engine = place.open();
     tell(&engine, "The API listens on port 8080.", 0);
-    tell(&engine, "API port is 9090", 5);
-    tell(&engine, "API port is 9090", 6);
+    tell(&engine, "The API listens on port 9090.", 5);
+    tell(&engine, "The API listens on port 9090.", 6);
     tell(&engine, "The staging server is in Rome.", 7);
     tell(&engine, "Feature flags are cached.", 8);
     tell(&engine, "Feature flags are not cached.", 9);
@@ -103,7 +103,7 @@ fn a_store_that_took_in_an_export_exports_the_same() {
     assert_eq!((again.added, again.updated, again.unchanged), (0, 0, came.added));
     let question = QueryRequest { text: "which port has the API?".into(), ..QueryRequest::default() };
     let answer = other.query(&Visibility::everything(), &question, later(700)).unwrap();
-    assert_eq!(contents(&answer)[0], "API port is 9090");
+    assert_eq!(contents(&answer)[0], "The API listens on port 9090.");
     let chain = other.history(&Visibility::everything(), &answer.hits[0].memory.id).unwrap().chain;
     assert_eq!(chain.len(), 2);
     assert!(
@@ -133,7 +133,7 @@ fn what_goes_to_somebody_else_becomes_theirs_and_meets_nobody() {
     let place = Place::without_model();
     let engine = place.open();
     tell(&engine, "The API listens on port 8080.", 0);
-    tell(&engine, "API port is 9090", 5);
+    tell(&engine, "The API listens on port 9090.", 5);
     let all = export(&engine, &everything());
     let to_ada =
         ImportRequest { owner: Some("ada".into()), scope: Some(Scope::User), ..ImportRequest::default() };
@@ -142,7 +142,7 @@ fn what_goes_to_somebody_else_becomes_theirs_and_meets_nobody() {
     assert_eq!(import(&engine, &all, to_ada).unchanged, 2);
     let hers = Selection { owner: Some("ada".into()), ..Selection::default() };
     let found = engine.list(&Visibility::everything(), &hers, 10, 0).unwrap();
-    assert_eq!((found.total, found.memories[0].content.as_str()), (1, "API port is 9090"));
+    assert_eq!((found.total, found.memories[0].content.as_str()), (1, "The API listens on port 9090."));
     assert_eq!(
         engine.history(&Visibility::everything(), &found.memories[0].id).unwrap().chain.len(),
         2,
@@ -257,7 +257,7 @@ fn a_folder_is_edited_and_taken_back() {
     let came = take_folder(&engine, &folder, ImportRequest::default(), 12);
     assert_eq!(
         what(&came),
-        [("superseded", "port 8080 -> 9090"), ("changed", "tags, valid_from"), ("added", "")],
+        [("superseded", "8080 -> 9090"), ("changed", "tags, valid_from"), ("added", "")],
         "{came:?}"
     );
     let listed = engine.list(&Visibility::everything(), &Selection::default(), 10, 0).unwrap();
@@ -488,14 +488,14 @@ fn a_conversation_is_found_by_who_and_when() {
         &(lines.join("\n") + "\n{\"role\":\"user\",\"content\":\"ok, thanks!\"}"),
         as_memories.clone(),
     );
-    assert_eq!((kept.added, kept.refused), (3, 1), "{kept:?}");
+    assert_eq!((kept.added, kept.refused), (4, 0), "{kept:?}");
     assert_eq!(import(&engine, &lines.join("\n"), as_memories).unchanged, 3);
     let candidates =
         Selection { statuses: vec![Status::Candidate], kinds: vec![Kind::Memory], ..Selection::default() };
     let listed = engine.list(&Visibility::everything(), &candidates, 10, 0).unwrap();
     assert_eq!(
-        (listed.total, listed.memories[0].create_time.to_string()),
-        (3, "2023-09-02T10:00:00Z".to_owned())
+        (listed.total, listed.memories[1].create_time.to_string()),
+        (4, "2023-09-02T10:00:00Z".to_owned())
     );
 }
 

@@ -85,6 +85,9 @@ impl Session {
         for (former, present) in &resolved.renamed {
             self.out.note(&format!("{former} is now called {present}; the old name still works"));
         }
+        for name in &resolved.retired {
+            self.out.note(&format!("{name} has no effect any more; take it out of {}", path.display()));
+        }
         fill_in_zone(&mut resolved);
         Ok(resolved)
     }

@@ -222,7 +222,7 @@ fn a_memory_lives_its_life_by_tools() {
         assert!(found["notes"][0].as_str().unwrap().contains("vector not searched"), "{found}");
         let past = client.fields("memory_history", json!({"id": id})).await;
         assert_eq!(past["chain"].as_array().unwrap().len(), 2);
-        assert_eq!(past["chain"][1]["changed"], "port 8080 -> 9090");
+        assert_eq!(past["chain"][1]["changed"], "8080 -> 9090");
         let got = client.fields("memory_get", json!({"id": newer["id"]})).await;
         assert_eq!(
             (&got["memory"]["content"], &got["memory"]["source_conv_id"]),

@@ -4,7 +4,7 @@ use super::bodies::holds_everything;
 use super::*;
 use bower_core::config::Settings;
 use bower_core::filter::Filter;
-use bower_core::item::{Author, Gate, Provenance, Verdict};
+use bower_core::item::{Author, Gate, MemoryType, Provenance, Verdict};
 use bower_core::request::Selection;
 use serde_json::json;
 
@@ -39,6 +39,7 @@ fn service(home: &std::path::Path, told: &[(&str, &str, &str)]) -> (Service, Vec
                 content: (*content).into(),
                 owner: Some((*owner).into()),
                 collection: Some((*collection).into()),
+                memory_type: Some(MemoryType::Decision),
                 ..CurateBody::default()
             };
             service.curate(&body, &Bounds::default(), now()).unwrap().id.unwrap()

@@ -6,11 +6,20 @@ use std::path::Path;
 use toml_edit::{Document, DocumentMut, Item, Key, Table, TableLike};
 
 use super::knob::{Knob, checked};
-use super::table::{knobs, known};
+use super::table::{RETIRED, knobs, known};
 use crate::failure::{Failure, Hint, Result, one_line};
 
-/// Settings with their values, and names of earlier versions, each with the present name.
-type Read = (Vec<(&'static str, Value)>, Vec<(String, String)>);
+/// Settings with their values, and what a file has from earlier versions.
+type Read = (Vec<(&'static str, Value)>, Former);
+
+/// What a file has from earlier versions.
+#[derive(Debug, Default)]
+pub struct Former {
+    /// Names of earlier versions, each with the present name.
+    pub renamed: Vec<(String, String)>,
+    /// Settings that have no effect any more.
+    pub retired: Vec<String>,
+}
 
 /// Reads and checks the file's settings. The first invalid one is an error with its line.
 pub fn read(path: &Path, text: &str) -> Result<Read> {
@@ -18,9 +27,13 @@ pub fn read(path: &Path, text: &str) -> Result<Read> {
     let place = |span: Option<std::ops::Range<usize>>| {
         format!("{}:{}", path.display(), line_of(text, span.map_or(0, |span| span.start)))
     };
-    let (mut values, mut renamed) = (Vec::new(), Vec::new());
+    let (mut values, mut former) = (Vec::new(), Former::default());
     let mut take = |key: &str, name: Option<&Key>, item: &Item| -> Result<()> {
         let span = name.and_then(Key::span).or_else(|| item.span());
+        if RETIRED.contains(&key) {
+            former.retired.push(key.to_owned());
+            return Ok(());
+        }
         let knob = known(key).map_err(|why| {
             Failure::environment(
                 format!("{}: unknown setting {}", place(span.clone()), one_line(key)),
@@ -36,7 +49,7 @@ pub fn read(path: &Path, text: &str) -> Result<Read> {
         // If a file contains both names, the present one counts, whichever comes first.
         let is_former = key != knob.key;
         if is_former {
-            renamed.push((key.to_owned(), knob.key.to_owned()));
+            former.renamed.push((key.to_owned(), knob.key.to_owned()));
         }
         if !is_former || !values.iter().any(|(known, _)| *known == knob.key) {
             values.push((knob.key, value));
@@ -60,7 +73,7 @@ pub fn read(path: &Path, text: &str) -> Result<Read> {
             take(&format!("{key}.{last}"), table.key(last), item)?;
         }
     }
-    Ok((values, renamed))
+    Ok((values, former))
 }
 
 /// Whether the file groups settings in a table of this name.

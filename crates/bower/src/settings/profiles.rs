@@ -26,7 +26,6 @@ pub const KNOBS: &[Knob] = &[
     knob("bower.memory_vector_weight", WEIGHT, "a memory's weight of meaning"),
     knob("bower.memory_tokens_weight", WEIGHT, "a memory's weight of late interaction"),
     knob("bower.name_weight", WEIGHT, "what it is worth for a memory to say all that the question names"),
-    knob("bower.fit_weight", WEIGHT, "what it is worth for a memory to fit what the question wants"),
     knob(
         "bower.complete_weight",
         WEIGHT,

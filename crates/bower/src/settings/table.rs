@@ -158,6 +158,9 @@ const KNOBS: &[Knob] = &[
     ),
 ];
 
+/// Settings of earlier versions that have no effect any more. A file may still contain them.
+pub const RETIRED: &[&str] = &["bower.fit_weight"];
+
 /// Finds a setting by its name, or by its name in an earlier version. The error is a hint with the nearest name.
 pub fn known(key: &str) -> Result<&'static Knob, String> {
     let key = key.trim();

@@ -83,12 +83,13 @@ fn lines_have_the_promised_shape() {
 fn what_failed_ends_with_a_status_and_never_on_standard_output_as_text() {
     let home = Home::new();
     let folder = home.path("app");
-    let refused = brv(&home, &folder, &["curate", "--", "ok thanks"]);
+    let refused = brv(&home, &folder, &["curate", "--", "@@ -1 +1 @@\n-port: 80\n+port: 81"]);
     assert!(
         refused.status == 1 && refused.out.is_empty() && refused.talk.contains("not kept"),
         "{refused:?}"
     );
-    let refused = brv(&home, &folder, &["curate", "--format", "json", "--", "ok thanks"]);
+    let refused =
+        brv(&home, &folder, &["curate", "--format", "json", "--", "@@ -1 +1 @@\n-port: 80\n+port: 81"]);
     let line = &lines(&refused)[0];
     assert_eq!((refused.status, line["success"].as_bool()), (1, Some(false)));
     assert_eq!(line["data"]["status"], "error");
@@ -266,7 +267,7 @@ fn agents_ask_and_keep_by_the_tools_of_the_other_program() {
         assert!(result["isError"] == true && result.to_string().contains(words), "{result}");
     };
     refused(json!({}), "give context, files or a folder");
-    refused(json!({"context": "ok thanks"}), "not kept");
+    refused(json!({"context": "@@ -1 +1 @@\n-port: 80\n+port: 81"}), "not kept");
     refused(json!({"context": "x", "files": ["a", "b", "c", "d", "e", "f"]}), "5 is the most");
     refused(json!({"context": "The lamp is blue", "cwd": "app"}), "no folder of this machine");
     assert_eq!(server.end().0, 0);

@@ -113,7 +113,7 @@ fn an_archive_of_claude_and_a_cut_one() {
 fn a_store_is_moved_by_a_file_or_a_pipe() {
     let (here, there) = (Home::new(), Home::new());
     here.data(["curate", "The API listens on port 8080."]);
-    here.data(["curate", "API port is 9090", "--tags", "net"]);
+    here.data(["curate", "The API listens on port 9090.", "--tags", "net"]);
     let ended = here.run(["export", "--all"]);
     assert_eq!(ended.status, 0);
     assert!(ended.out.lines().all(|line| serde_json::from_str::<Value>(line).is_ok()), "{}", ended.out);
@@ -143,7 +143,7 @@ fn a_folder_is_edited_by_hand() {
     std::fs::write(&file, text).unwrap();
     let ended = home.run(["import", "notes", "--format", "text"]);
     assert_eq!(ended.status, 0);
-    assert!(ended.out.contains("1 changed") && ended.out.contains("port 8080 -> 9090"), "{}", ended.out);
+    assert!(ended.out.contains("1 changed") && ended.out.contains("8080 -> 9090"), "{}", ended.out);
     let listed = home.data(["list"]);
     let id = listed["memories"][0]["id"].as_str().unwrap();
     let history = home.run(["history", id, "--format", "text"]);

@@ -4,10 +4,9 @@ use serde_json::{Map, Value, json};
 
 use crate::engine::curate::neighbours::Neighbour;
 use crate::engine::query::possible::named;
-use crate::item::{CurateOutcome, PairRuling, Relation, RowId, Status, Tier};
-use crate::memory::claims::Claims;
-use crate::memory::conflict::Side;
-use crate::memory::merge::{Decision, PossibleWhy};
+use crate::item::{CurateOutcome, PairRuling, Relation, Status, Tier};
+use crate::memory::analysis::Analysis;
+use crate::memory::merge::{Decision, PossibleWhy, Side};
 use crate::request::{EarlierMemory, Item, Other};
 use crate::store::{NewMemory, PossibleRow, WriteAction};
 
@@ -21,7 +20,6 @@ pub(crate) struct Choice {
     stays: Side,
     /// Whether the other memory says the same in other words, which are kept.
     is_reworded: bool,
-    pub(crate) also: Vec<RowId>,
     /// The reason, in one line.
     why: String,
     /// The rule and its figures, for the event. Words of either text are not among them.
@@ -32,8 +30,8 @@ pub(crate) struct Choice {
 }
 
 impl Choice {
-    /// Takes the rules' decision about a text with these claims.
-    pub(crate) fn ruled(decision: &Decision, near: &[Neighbour], told: &Claims) -> Self {
+    /// Takes the rules' decision about a text.
+    pub(crate) fn ruled(decision: &Decision, near: &[Neighbour], told: &Analysis) -> Self {
         let target = decision.target.map(|at| &near[at]);
         let possible = decision.possible.iter();
         let mut possible: Vec<_> =
@@ -44,7 +42,6 @@ impl Choice {
             other: target.map(|near| near.item.clone()),
             stays: decision.stays,
             is_reworded: target.is_some_and(|near| !near.has_text(told)),
-            also: decision.also.iter().map(|&at| near[at].item.row).collect(),
             why: decision.why.to_string(),
             reasons: reasons(decision),
             strength: decision.why.cosine.or(decision.why.jaccard).unwrap_or(1.0).clamp(0.0, 1.0),
@@ -53,7 +50,7 @@ impl Choice {
     }
 
     /// Takes the caller's word about an existing memory.
-    pub(crate) fn told(other: &Item, ruling: PairRuling, told: &Claims) -> Self {
+    pub(crate) fn told(other: &Item, ruling: PairRuling, told: &Analysis) -> Self {
         let mut reasons = Map::from_iter([("rule".to_owned(), json!("told"))]);
         let fate = match ruling {
             PairRuling::Replaces => {
@@ -69,8 +66,7 @@ impl Choice {
             fate,
             other: Some(other.clone()),
             stays: Side::Told,
-            is_reworded: Claims::of(&other.content).plain() != told.plain(),
-            also: Vec::new(),
+            is_reworded: Analysis::of(&other.content).plain() != told.plain(),
             why: "as the caller said".to_owned(),
             reasons,
             strength: 1.0,
@@ -155,8 +151,6 @@ fn reasons(decision: &Decision) -> Map<String, Value> {
         figure("cosine", why.cosine.map(f64::from)),
         figure("jaccard", why.jaccard.map(f64::from)),
         figure("likelihood", why.likelihood.map(f64::from)),
-        figure("days", why.days),
-        figure("surer", why.surer.map(f64::from)),
     ]
     .into_iter()
     .flatten()

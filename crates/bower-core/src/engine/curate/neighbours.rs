@@ -1,4 +1,4 @@
-//! Finds the memories that a new text may repeat, extend, replace or deny: by fact key, by vector and by words.
+//! Finds the memories that a new text may repeat, extend, replace or deny: by vector and by words.
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError};
@@ -8,8 +8,7 @@ use crate::engine::query::plan::{Depth, Scope, Words};
 use crate::engine::query::retrieve::{by_vector, text_channel};
 use crate::error::Result;
 use crate::item::{Change, Coverage, Kind, Profile, RowId, RowSet, Statistics, Status};
-use crate::memory::claims::Claims;
-use crate::memory::said::Said;
+use crate::memory::analysis::Analysis;
 use crate::request::{Clocks, Item};
 use crate::store::{Namespace, NewVector};
 use crate::vector::{ExactQuery, floats};
@@ -17,9 +16,6 @@ use crate::vector::{ExactQuery, floats};
 /// Number of memories that each search returns. A repeated text is among the first; after the tenth, texts have at most the
 /// same subject.
 const EACH: usize = 10;
-
-/// Number of memories that the search by names returns.
-const OF_THING: usize = 40;
 
 /// Most namespaces whose rows are cached: 125 KB each in a store of a million rows.
 const MOST_PLACES: usize = 16;
@@ -34,14 +30,14 @@ pub(crate) struct Neighbour {
 }
 
 impl Neighbour {
-    /// Whether the memory, or a wording of it that was found, has the text of these claims but for its form.
-    pub(crate) fn has_text(&self, told: &Claims) -> bool {
-        Claims::of(&self.item.content).plain() == told.plain() || self.has_wording(told)
+    /// Whether the memory, or a wording of it that was found, has a text but for its form.
+    pub(crate) fn has_text(&self, told: &Analysis) -> bool {
+        Analysis::of(&self.item.content).plain() == told.plain() || self.has_wording(told)
     }
 
-    /// Whether a wording that was found has the text of these claims but for its form.
-    pub(crate) fn has_wording(&self, told: &Claims) -> bool {
-        self.wordings.iter().any(|text| Claims::of(text).plain() == told.plain())
+    /// Whether a wording that was found has a text but for its form.
+    pub(crate) fn has_wording(&self, told: &Analysis) -> bool {
+        self.wordings.iter().any(|text| Analysis::of(text).plain() == told.plain())
     }
 }
 
@@ -62,26 +58,24 @@ fn rows_of(engine: &Engine, place: &Namespace, newest: &Coverage) -> Result<Arc<
     Ok(found)
 }
 
-/// Returns memories that are candidate or active: first those with the same fact key, then by meaning, then by words.
+/// Returns memories that are candidate or active: first by meaning, then by words.
 ///
 /// `newest` was read from the store before.
 pub(crate) fn neighbours(
     engine: &Engine,
     place: &Namespace,
     content: &str,
-    said: &Said,
     vector: Option<&NewVector>,
     newest: &Coverage,
 ) -> Result<Vec<Neighbour>> {
     // A damaged index does not prevent that a memory is kept.
-    engine.indexes.again(|| neighbours_once(engine, place, content, said, vector, newest))
+    engine.indexes.again(|| neighbours_once(engine, place, content, vector, newest))
 }
 
 fn neighbours_once(
     engine: &Engine,
     place: &Namespace,
     content: &str,
-    said: &Said,
     vector: Option<&NewVector>,
     newest: &Coverage,
 ) -> Result<Vec<Neighbour>> {
@@ -100,8 +94,7 @@ fn neighbours_once(
         newest,
         counted: (engine.settings.statistics == Statistics::Own).then_some(&*keep),
     };
-    let slot = said.slot.as_ref().map(|slot| slot.key.as_str());
-    let mut rows: Vec<RowId> = slot.map_or(Ok(Vec::new()), |slot| engine.store.in_slot(place, slot, EACH))?;
+    let mut rows: Vec<RowId> = Vec::new();
     if let Some(vector) = vector {
         let near =
             by_vector(engine, vector.model.clone(), floats(&vector.half), None, &scope, EACH, &mut drop)?;
@@ -110,12 +103,6 @@ fn neighbours_once(
     let words = Words::of(content);
     if !words.terms.is_empty() {
         rows.extend(text_channel(engine, &words, &scope, &mut drop)?.rows.iter().map(|hit| hit.row));
-    }
-    // A memory of the same thing often has other words, which neither the vector nor the words find first.
-    let names = Words::of(&said.frame.names().collect::<Vec<_>>().join(" "));
-    if !names.terms.is_empty() {
-        let scope = Scope { depth: Depth::Rows(OF_THING), ..scope };
-        rows.extend(text_channel(engine, &names, &scope, &mut drop)?.rows.iter().map(|hit| hit.row));
     }
     let mut seen = RowSet::new();
     rows.retain(|&row| seen.insert(row));

@@ -1,10 +1,12 @@
 //! Asks the local model what a new text is to the nearest memories.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use crate::embed::{Classifier, Statements};
 use crate::engine::Engine;
 use crate::engine::curate::neighbours::Neighbour;
+use crate::error::Result;
 use crate::item::RowId;
 use crate::memory::relation::PairLikelihood;
 
@@ -21,25 +23,30 @@ pub(crate) struct Relations(HashMap<RowId, Option<PairLikelihood>>);
 
 impl Relations {
     /// Asks about the nearest of some memories. Without a model, and where it fails, nothing is known: the text is kept all
-    /// the same.
-    pub(crate) fn ask(&mut self, engine: &Engine, content: &str, near: &[Neighbour]) {
-        let Ok(embedder) = engine.model.get() else { return };
+    /// the same, and the answer names the failure as it does a missing model.
+    pub(crate) fn ask(&mut self, engine: &Engine, content: &str, near: &[Neighbour]) -> Result<()> {
         let mut order: Vec<(f32, &Neighbour)> = near
             .iter()
             .filter_map(|one| Some((one.cosine.filter(|cosine| *cosine >= LEAST_COSINE)?, one)))
             .collect();
         order.sort_by(|one, two| two.0.total_cmp(&one.0));
         for (_, one) in order.into_iter().take(MOST_COMPARED) {
-            self.0.entry(one.item.row).or_insert_with(|| {
-                let pair = Statements::Pair { earlier: &one.item.content, later: content };
-                let found = embedder.classify(&pair, &[Classifier::Relation]).ok().flatten()?;
-                PairLikelihood::new(found.first()?)
-            });
+            if let Entry::Vacant(place) = self.0.entry(one.item.row) {
+                place.insert(relation(engine, &one.item.content, content)?);
+            }
         }
+        Ok(())
     }
 
     /// Returns what the text is to a memory; `None` if nobody asked, or the model cannot tell.
     pub(crate) fn of(&self, row: RowId) -> Option<PairLikelihood> {
         self.0.get(&row).copied().flatten()
     }
+}
+
+/// Asks what a later text is to an earlier one; `None` if no model can tell.
+pub(crate) fn relation(engine: &Engine, earlier: &str, later: &str) -> Result<Option<PairLikelihood>> {
+    let pair = Statements::Pair { earlier, later };
+    let found = engine.model.give(|embedder| embedder.classify(&pair, &[Classifier::Relation]))?;
+    Ok(found.flatten().and_then(|found| PairLikelihood::new(found.first()?)))
 }

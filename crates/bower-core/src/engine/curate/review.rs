@@ -6,7 +6,7 @@ use crate::engine::curate::write::{number, replace};
 use crate::engine::{ACTOR, Engine};
 use crate::error::{Error, Missing, Result};
 use crate::item::{Ruling, Visibility};
-use crate::memory::merge::changed;
+use crate::memory::analysis::changed;
 use crate::request::{Review, ReviewsRequest, Settlement};
 use crate::store::{ReviewRow, Stamp};
 

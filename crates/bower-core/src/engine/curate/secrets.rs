@@ -4,7 +4,6 @@
 use crate::engine::Engine;
 use crate::item::{Gate, Kind};
 use crate::memory::gate::{Constants, Cut, Field, Named, clean};
-use crate::memory::slot::slot;
 use crate::request::CurateRequest;
 use crate::store::copies::ItemCopy;
 
@@ -76,7 +75,7 @@ impl CleanItem {
             hidden_time: _,
             supersedes_id: _,
             source_conv_id,
-            slot: key,
+            slot: _,
             tags,
             keywords,
             metadata,
@@ -106,9 +105,6 @@ impl CleanItem {
         ];
         let cut = clean(fields, &Constants::default()).map_err(Named::reason)?;
         let is_other_text = cut.fields.contains(&"content");
-        if is_other_text {
-            *key = slot(content).map(|slot| slot.key);
-        }
         Ok(Self { is_other_text, is_cut: !cut.fields.is_empty(), item })
     }
 }

@@ -2,14 +2,14 @@
 
 use jiff::Timestamp;
 
+use crate::engine::curate::class::TextClass;
 use crate::engine::indexes::LANGUAGE;
 use crate::engine::late::vector_for;
 use crate::engine::{ACTOR, Engine};
 use crate::error::{Error, Missing, Result};
 use crate::item::{Author, Change, Gate, Provenance, Status, Tier, Visibility, derive_id};
 use crate::memory::gate;
-use crate::memory::judge::{self, Judged, judge_text};
-use crate::memory::slot::{Slot, slot};
+use crate::memory::judge::Judged;
 use crate::request::{CurateRequest, Item};
 use crate::store::{Decided, Namespace, NewMemory, NewVector, Stamp, WriteAction};
 use crate::text;
@@ -63,13 +63,12 @@ pub(crate) fn replace(
         source_conv_id: item.source_conv_id.clone(),
         ..CurateRequest::new(content)
     };
-    let judged = judge_text(content, item.memory_type, item.confidence, &judge::Constants::default());
+    let judged = TextClass::of(engine, content)?.judge(content, item.memory_type, item.confidence);
     let vector = vector_for(engine, content)?;
     let place =
         Namespace { collection: item.collection.clone(), scope: item.scope, owner: item.owner.clone() };
-    let slot = slot(content);
     let id = free_id(engine, &place, content)?;
-    let mut memory = new_memory(&request, &place, content.to_owned(), judged, slot.as_ref(), vector);
+    let mut memory = new_memory(&request, &place, content.to_owned(), judged, vector);
     memory.id = id;
     let decided = Decided::by_rule(WriteAction::Replaces(item.row), "told", ANYTHING);
     let kept = engine.store.put_memory(&memory, &decided, Stamp { now, actor: ACTOR })?;
@@ -121,7 +120,6 @@ pub(crate) fn new_memory(
     place: &Namespace,
     content: String,
     judged: Judged,
-    slot: Option<&Slot>,
     vector: Option<NewVector>,
 ) -> NewMemory {
     NewMemory {
@@ -145,7 +143,6 @@ pub(crate) fn new_memory(
         source_conv_id: request.source_conv_id.clone(),
         provenance: Provenance::told(request.said_by),
         host: request.host.clone(),
-        slot: slot.map(|slot| slot.key.clone()),
         valid_from: None,
         valid_to: None,
         create_time: None,

@@ -1,15 +1,17 @@
 //! Consolidates memories of one namespace and type that are close in meaning into patterns.
-//! The claims of the members must not differ. One transaction writes several clusters, each independent of the others, so a
+//! The model must not find that a member says anything else than the centre. One transaction writes several clusters, each independent of the others, so a
 //! stopped run goes on where it was.
 
 use jiff::Timestamp;
 use serde_json::{Map, json};
-use std::collections::{HashMap, HashSet};
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::sync::mpsc::{SyncSender, sync_channel};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::embed::Embedder;
+use crate::engine::curate::relations::relation;
 use crate::engine::curate::write::free_id;
 use crate::engine::indexes::LANGUAGE;
 use crate::engine::late::vector_of;
@@ -18,9 +20,11 @@ use crate::engine::model::embedder_threads;
 use crate::engine::timing::milliseconds;
 use crate::engine::{ACTOR, Engine};
 use crate::error::{Error, Result};
-use crate::item::{Author, MemoryType, Provenance, RowId, Scope, Status, Tier, Visibility, strictest};
-use crate::memory::claims::Claims;
-use crate::memory::consolidate::{LEAST_MEMBERS, LONGEST, Pattern, clusters, joins, numbers, pattern};
+use crate::item::{
+    Author, Durability, MemoryType, Provenance, RowId, Scope, Status, Tier, Visibility, strictest,
+};
+use crate::memory::analysis::Analysis;
+use crate::memory::consolidate::{LEAST_MEMBERS, LONGEST, Pattern, clusters, happens, joins, pattern};
 use crate::memory::judge::{self, judge_text};
 use crate::request::{Cluster, ConsolidateRequest, Consolidated, Item};
 use crate::store::{IndexedText, LifecycleRow, Namespace, NewMemory, NewPattern, Stamp};
@@ -30,9 +34,6 @@ use crate::vector::{ByteRows, NearPair, Quantised, floats, in_order, near_pairs}
 /// Most patterns of one transaction: it holds the store's write lock for some 20 ms, and a killed run loses the second that
 /// the model took for them.
 const TOGETHER: usize = 64;
-
-/// Number of pairs whose claims one thread compares in a row.
-const JOINED_AT_ONCE: usize = 32;
 
 /// Memories that may be compared: those of one namespace and sort, none of them pinned.
 type Group = (Namespace, Sort);
@@ -187,11 +188,43 @@ impl Run<'_> {
         if pairs.is_empty() {
             return Ok(Looked { missing, texts: Texts(Vec::new()), clusters: Vec::new() });
         }
-        let texts = Texts::load(self.engine, rows, &pairs, *memory_type)?;
-        let joined = texts.joined(&pairs, *memory_type, threads);
-        let joins = |one: usize, other: usize| joined.contains(&(one.min(other), one.max(other)));
-        let clusters = clusters(rows.len(), &pairs, &joins);
-        Ok(Looked { missing, texts, clusters })
+        let texts = Texts::load(self.engine, rows, &pairs)?;
+        let may: Vec<NearPair> = pairs
+            .into_iter()
+            .filter(|(one, two, _)| texts.may_join(*one as usize, *two as usize, *memory_type))
+            .collect();
+        let failed = RefCell::new(None);
+        let joins = |centre: usize, other: usize| {
+            self.join(&texts, centre, other, *memory_type).unwrap_or_else(|error| {
+                failed.borrow_mut().get_or_insert(error);
+                false
+            })
+        };
+        let clusters = clusters(rows.len(), &may, &joins);
+        match failed.into_inner() {
+            Some(error) => Err(error),
+            None => Ok(Looked { missing, texts, clusters }),
+        }
+    }
+
+    /// Whether the model lets a text stand in the pattern of a centre. Of what happened, each telling may be about another
+    /// time; all else has to say the same. A model without classifiers objects to nothing. When time is up nobody is asked, and
+    /// the cluster waits.
+    fn join(
+        &self,
+        texts: &Texts,
+        centre: usize,
+        other: usize,
+        memory_type: Option<MemoryType>,
+    ) -> Result<bool> {
+        let Some((centre, other)) = texts.of(centre).zip(texts.of(other)) else { return Ok(false) };
+        if self.left().is_zero() {
+            return Ok(true);
+        }
+        let relation = relation(self.engine, centre.text(), other.text())?;
+        Ok(relation.is_none_or(|relation| {
+            !relation.is_contradiction() && (happens(memory_type) || relation.may_repeat())
+        }))
     }
 
     /// Prepares clusters, some at a time, and sends them until the writer ends. Returns the number that wait, because time is
@@ -239,7 +272,7 @@ impl Run<'_> {
         rows: &[RowId],
         members: &[usize],
     ) -> Result<Prepared> {
-        let told: Vec<(&str, &Claims)> = members.iter().filter_map(|&at| texts.of(at)).collect();
+        let told: Vec<&Analysis> = members.iter().filter_map(|&at| texts.of(at)).collect();
         let Some(mut pattern) = pattern(&told) else { return Ok(Prepared::Void) };
         let asked: Vec<RowId> = pattern.members.iter().map(|&at| rows[members[at]]).collect();
         let mut items: Vec<Item> = self.engine.store.items(&asked)?.into_iter().flatten().collect();
@@ -364,76 +397,30 @@ fn vectors(engine: &Engine, embedder: &dyn Embedder, rows: &[RowId]) -> Result<(
     Ok((vectors, missing))
 }
 
-/// A text that is near another. Its claims are read once, by the first thread that needs them.
-struct Near {
-    text: String,
-    numbers: Option<u64>,
-    claims: OnceLock<Claims>,
-}
-
-/// Texts that are near others, each at the position of its row, read once.
-struct Texts(Vec<Option<Near>>);
+/// Texts that are near others, each at the position of its row.
+struct Texts(Vec<Option<Analysis>>);
 
 impl Texts {
-    fn load(
-        engine: &Engine,
-        rows: &[RowId],
-        pairs: &[NearPair],
-        memory_type: Option<MemoryType>,
-    ) -> Result<Self> {
+    fn load(engine: &Engine, rows: &[RowId], pairs: &[NearPair]) -> Result<Self> {
         let is_centre = centres(rows.len(), pairs.iter());
         // Only possible centres of clusters, and texts near them, are read.
         let wanted = of_centres(pairs.iter(), &is_centre);
         let asked: Vec<RowId> = wanted.iter().map(|&at| rows[at]).collect();
         let places: HashMap<RowId, usize> = asked.iter().copied().zip(wanted).collect();
-        let mut texts: Vec<Option<Near>> = Vec::new();
-        texts.resize_with(rows.len(), || None);
+        let mut texts: Vec<Option<Analysis>> = vec![None; rows.len()];
         for IndexedText { row, text, .. } in engine.store.texts(&asked)? {
-            let numbers = numbers(memory_type, &text);
-            texts[places[&row]] = Some(Near { text, numbers, claims: OnceLock::new() });
+            texts[places[&row]] = Some(Analysis::of(&text)).filter(|text| text.text().len() <= LONGEST);
         }
         Ok(Self(texts))
     }
 
-    /// Returns the pairs that may be in one pattern, among those with a possible centre. Each pair is compared once, with the
-    /// first position before the second.
-    fn joined(
-        &self,
-        pairs: &[NearPair],
-        memory_type: Option<MemoryType>,
-        threads: usize,
-    ) -> HashSet<(usize, usize)> {
-        let may: Vec<&NearPair> =
-            pairs.iter().filter(|(one, two, _)| self.may_join(*one as usize, *two as usize)).collect();
-        let is_centre = centres(self.0.len(), may.iter().copied());
-        let asked: Vec<(usize, usize)> = may
-            .into_iter()
-            .map(|&(one, two, _)| (one as usize, two as usize))
-            .filter(|&(one, two)| is_centre[one] || is_centre[two])
-            .collect();
-        let joined = in_order(threads, asked.len().div_ceil(JOINED_AT_ONCE), |nth| {
-            let asked = asked.iter().skip(nth * JOINED_AT_ONCE).take(JOINED_AT_ONCE).copied();
-            asked.filter(|&(one, two)| self.join(one, two, memory_type)).collect::<Vec<_>>()
-        });
-        joined.into_iter().flatten().collect()
+    fn of(&self, at: usize) -> Option<&Analysis> {
+        self.0[at].as_ref()
     }
 
-    fn of(&self, at: usize) -> Option<(&str, &Claims)> {
-        let near = self.0[at].as_ref()?;
-        Some((&near.text, near.claims.get_or_init(|| Claims::of(&near.text))))
-    }
-
-    /// Whether two texts may be in one pattern, by the checks that are cheap.
-    fn may_join(&self, one: usize, other: usize) -> bool {
-        let (Some(first), Some(second)) = (&self.0[one], &self.0[other]) else { return false };
-        first.numbers == second.numbers && first.text.len().max(second.text.len()) <= LONGEST
-    }
-
-    fn join(&self, one: usize, other: usize, memory_type: Option<MemoryType>) -> bool {
-        match (self.of(one), self.of(other)) {
-            (Some((_, one)), Some((_, other))) => joins(memory_type, one, other),
-            (None, _) | (_, None) => false,
-        }
+    /// Whether the numbers of two texts let them stand in one pattern.
+    fn may_join(&self, one: usize, other: usize, memory_type: Option<MemoryType>) -> bool {
+        self.of(one).zip(self.of(other)).is_some_and(|(one, other)| joins(memory_type, one, other))
     }
 }
 
@@ -468,8 +455,13 @@ fn memory(
     id: String,
 ) -> Result<NewMemory> {
     let surest = items.iter().map(|item| item.confidence).fold(0.0, f32::max);
-    let judged =
-        judge_text(&pattern.content, Some(MemoryType::Pattern), surest, &judge::Constants::default());
+    let judged = judge_text(
+        &pattern.content,
+        MemoryType::Pattern,
+        Durability::Lasting,
+        surest,
+        &judge::Constants::default(),
+    );
     let mut tags: Vec<String> = items.iter().flat_map(|item| item.tags.iter().cloned()).collect();
     tags.sort_unstable();
     tags.dedup();
@@ -503,7 +495,6 @@ fn memory(
         source_conv_id: None,
         provenance,
         host: None,
-        slot: None,
         valid_from: None,
         valid_to: None,
         vector: Some(vector_of(embedder, &pattern.content)?),

@@ -1,5 +1,5 @@
 //! Lets a language model write the text of a pattern, if the user requested that.
-//! Its text is used only if it claims what the memories claim.
+//! Its text is used only if its numbers and names are those of the memories.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::llm::{Llm, pattern_prompt};
-use crate::memory::claims::Claims;
+use crate::memory::analysis::Analysis;
 use crate::memory::consolidate::{Pattern, worded};
 use crate::request::{Refused, Wording};
 
@@ -48,7 +48,7 @@ impl<'a> Writer<'a> {
     pub(crate) fn write(
         &self,
         pattern: &Pattern,
-        told: &[(&str, &Claims)],
+        told: &[&Analysis],
         left: Duration,
     ) -> Option<(String, String)> {
         if pattern.said.len() < 2 {
@@ -68,18 +68,18 @@ impl<'a> Writer<'a> {
         }
     }
 
-    fn ask(&self, pattern: &Pattern, told: &[(&str, &Claims)], left: Duration) -> Result<String, String> {
+    fn ask(&self, pattern: &Pattern, told: &[&Analysis], left: Duration) -> Result<String, String> {
         if self.done().failures >= MOST_FAILURES {
             return Err(format!("it was not asked: it gave no answer {MOST_FAILURES} times"));
         }
-        let texts: Vec<&str> = pattern.said.iter().map(|&at| told[at].0).collect();
+        let texts: Vec<&str> = pattern.said.iter().map(|&at| told[at].text()).collect();
         let answer = self.llm.complete(&pattern_prompt(&texts), self.most.min(left));
         let answer = answer.map_err(|error| {
             self.done().failures += 1;
             error.to_string()
         })?;
-        let claims: Vec<&Claims> = pattern.members.iter().map(|&at| told[at].1).collect();
-        worded(&answer, &claims).map_err(|unfit| unfit.why())
+        let members: Vec<&Analysis> = pattern.members.iter().map(|&at| told[at]).collect();
+        worded(&answer, &members).map_err(|unfit| unfit.why().to_owned())
     }
 
     /// Returns its results, the most frequent refusal first.

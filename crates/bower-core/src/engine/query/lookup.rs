@@ -8,7 +8,7 @@ use crate::engine::query::possible::possible_of;
 use crate::engine::{Engine, missing};
 use crate::error::{Error, Missing, Result};
 use crate::item::{Change, RowId, Status, Visibility};
-use crate::memory::merge::changed;
+use crate::memory::analysis::changed;
 use crate::request::{
     Documents, Event, History, Item, Listing, MemoryWording, Selection, StoreChange, Version,
 };

@@ -17,7 +17,6 @@ use crate::engine::timing::milliseconds;
 use crate::engine::{Engine, late};
 use crate::error::Result;
 use crate::item::{Channel, Profile, RowId, Scored, Step, When};
-use crate::memory::frame::{Frame, Question, Worth};
 use crate::rank::calibrate::{self, Basis, Features};
 use crate::rank::candidate::{self, Candidate, Places, Ranked};
 use crate::rank::profile::{self, ade, athena, atlas, native, seed};
@@ -31,10 +30,6 @@ const ANOTHER_TIME: f32 = 0.5;
 
 /// Number of best candidates whose texts are read for times; each costs about 5 to 10 microseconds.
 const TIMES_DEPTH: usize = 100;
-
-/// Number of best candidates that are compared with what the question wants, about 10 microseconds each. A store may contain
-/// more than 24 memories of one thing: a depth of 24 hid .04 % of the expected results in a synthetic month of 20,000 writes.
-const FITS_DEPTH: usize = 64;
 
 /// Results of the channels for one question.
 pub(crate) struct ChannelResults<'a> {
@@ -89,7 +84,6 @@ pub(crate) fn by_default(
     }
     let named: Vec<Option<f32>> = ranked.iter().map(|one| scores.named(one.row)).collect();
     native::gain_from_names(&mut ranked, &named, constants);
-    ranking.frames = take_fits(engine, request, &scores, &mut ranked)?;
     worded.fold(&mut ranked, &mut ranking.found_by);
     ranking.fused = ranked;
     judge(engine, found, &scores, ranking);
@@ -140,36 +134,6 @@ fn take_times(engine: &Engine, request: &RankRequest<'_>, ranked: &mut Vec<Ranke
     let rows: Vec<RowId> = ranked.iter().take(TIMES_DEPTH).map(|one| one.row).collect();
     native::gain_from_times(ranked, &when::gains(engine, &asked, &rows)?);
     Ok(())
-}
-
-/// Raises memories that fit what the question wants: among others about the same thing, neither words nor vectors distinguish
-/// them. Returns the frames that it read.
-fn take_fits(
-    engine: &Engine,
-    request: &RankRequest<'_>,
-    scores: &Scores,
-    ranked: &mut [Ranked],
-) -> Result<HashMap<RowId, Frame>> {
-    let constants = &engine.settings.bower;
-    let best: Vec<RowId> = ranked.iter().take(FITS_DEPTH).map(|one| one.row).collect();
-    let rows: Vec<RowId> = best.iter().copied().filter(|row| scores.is_memory(*row)).collect();
-    let mut frames = HashMap::new();
-    if rows.len() < 2 || constants.fit_weight == 0.0 {
-        return Ok(frames);
-    }
-    let question = Question::of(request.text);
-    let clocks = &request.select.clocks;
-    let asked_of = clocks.valid_at.or(clocks.as_of).unwrap_or(request.now);
-    let mut fits = HashMap::with_capacity(rows.len());
-    for indexed in engine.store.texts(&rows)? {
-        let frame = Frame::of(&indexed.text);
-        let holds = indexed.holds_at(asked_of);
-        fits.insert(indexed.row, question.fit(&frame, &indexed.text, holds, &Worth::default()));
-        frames.insert(indexed.row, frame);
-    }
-    let fits: Vec<Option<f32>> = best.iter().map(|row| fits.get(row).copied()).collect();
-    native::gain_from_fit(ranked, &fits, constants);
-    Ok(frames)
 }
 
 /// Computes the probability that each of the best answers the question, and that any does.
@@ -333,8 +297,6 @@ pub struct Ranking {
     /// Name of the model whose vectors were compared.
     pub model_used: Option<String>,
     pub(crate) likeness: Likeness,
-    /// Frames of the best memories that were compared with what the question wants.
-    pub(crate) frames: HashMap<RowId, Frame>,
     /// The wording that found a memory, where one did.
     pub(crate) found_by: HashMap<RowId, RowId>,
 }
@@ -368,9 +330,6 @@ impl Ranking {
             });
         }
         for (memory, wording) in found_by {
-            if let Some(frame) = self.frames.remove(wording) {
-                self.frames.entry(*memory).or_insert(frame);
-            }
             self.likeness.rename(*wording, *memory);
         }
     }

@@ -5,12 +5,9 @@ use jiff::Timestamp;
 use std::collections::HashMap;
 
 use crate::engine::Engine;
-use crate::engine::query::rank::Ranking;
 use crate::error::Result;
 use crate::item::{Kind, Relation, RowId};
-use crate::memory::frame::{Frame, Question, seems_to_replace};
 use crate::memory::past::is_about_the_past;
-use crate::memory::slot::{Slot, slot};
 use crate::request::{Hit, Item, LaterMemory};
 
 /// Weight of the log odds that a later memory replaces an earlier one, against the difference of their cosines with the
@@ -27,24 +24,18 @@ const LIKELY: f32 = 0.5;
 struct Later {
     /// Its index among the hits.
     at: usize,
-    /// The likelihood, 0..1; `None` if a rule of the texts says so.
-    likelihood: Option<f32>,
+    /// The likelihood, 0..1.
+    likelihood: f32,
 }
 
 /// Orders the hits by time where several seem to tell the same attribute of the same thing: each earlier one follows directly
 /// behind the last that may replace it, and names the newest of those. For a question about the past, the later ones follow
 /// the earlier ones instead.
-pub(crate) fn by_time(
-    engine: &Engine,
-    hits: &mut Vec<Hit>,
-    question: &str,
-    ranking: &Ranking,
-    now: Timestamp,
-) -> Result<()> {
+pub(crate) fn by_time(engine: &Engine, hits: &mut Vec<Hit>, question: &str, now: Timestamp) -> Result<()> {
     if hits.iter().filter(|hit| hit.memory.kind == Kind::Memory).count() < 2 {
         return Ok(());
     }
-    let later = later_hits(engine, hits, question, ranking, now)?;
+    let later = later_hits(engine, hits)?;
     if later.iter().any(|later| !later.is_empty()) {
         arrange(hits, &later, is_about_the_past(question), now);
     }
@@ -68,8 +59,11 @@ fn arrange(hits: &mut Vec<Hit>, later: &[Vec<Later>], is_past: bool, now: Timest
     for (at, all) in later.iter().enumerate() {
         let Some(newest) = all.iter().max_by_key(|one| told(&hits[one.at].memory, now)) else { continue };
         let memory = &hits[newest.at].memory;
-        let named =
-            LaterMemory { id: memory.id.clone(), told: memory.create_time, likelihood: newest.likelihood };
+        let named = LaterMemory {
+            id: memory.id.clone(),
+            told: memory.create_time,
+            likelihood: Some(newest.likelihood),
+        };
         hits[at].perhaps_replaced_by = Some(named);
     }
     let replaces = |old: usize, new: usize| later[old].iter().any(|one| one.at == new);
@@ -85,14 +79,8 @@ fn told(item: &Item, now: Timestamp) -> (Timestamp, RowId) {
     (item.create_time.min(now), item.row)
 }
 
-/// Returns for each hit the later hits that may replace it: those that the store names, and those whose texts say so.
-fn later_hits(
-    engine: &Engine,
-    hits: &[Hit],
-    question: &str,
-    ranking: &Ranking,
-    now: Timestamp,
-) -> Result<Vec<Vec<Later>>> {
+/// Returns for each hit the later hits that may replace it, as the model found when they were told.
+fn later_hits(engine: &Engine, hits: &[Hit]) -> Result<Vec<Vec<Later>>> {
     let rows: Vec<RowId> = hits.iter().map(|hit| hit.memory.row).collect();
     let places: HashMap<RowId, usize> = rows.iter().copied().zip(0..).collect();
     let mut later: Vec<Vec<Later>> = vec![Vec::new(); hits.len()];
@@ -102,29 +90,8 @@ fn later_hits(
             if let Some(&old) = old
                 && stands_first(one.likelihood, hits[old].semantic, hits[at].semantic)
             {
-                later[old].push(Later { at, likelihood: Some(one.likelihood) });
+                later[old].push(Later { at, likelihood: one.likelihood });
             }
-        }
-    }
-    let question = Question::of(question);
-    let read = |hit: &Hit| {
-        let (row, text) = (hit.memory.row, &hit.memory.content);
-        let frame = || ranking.frames.get(&row).cloned().unwrap_or_else(|| Frame::of(text));
-        (hit.memory.kind == Kind::Memory).then(|| (frame(), slot(text)))
-    };
-    let said: Vec<Option<(Frame, Option<Slot>)>> = hits.iter().map(read).collect();
-    for (old, new) in (0..hits.len()).flat_map(|old| (0..hits.len()).map(move |new| (old, new))) {
-        let (one, two) = (&hits[old].memory, &hits[new].memory);
-        let is_later = told(one, now) < told(two, now)
-            && (&one.collection, one.scope, &one.owner) == (&two.collection, two.scope, &two.owner)
-            && !later[old].iter().any(|later| later.at == new);
-        let texts = said[old].as_ref().zip(said[new].as_ref()).filter(|_| is_later);
-        let Some(((earlier, earlier_slot), (newer, newer_slot))) = texts else { continue };
-        let likeness = ranking.likeness.of(one.row, two.row);
-        if seems_to_replace((earlier, earlier_slot.as_ref()), (newer, newer_slot.as_ref()), likeness)
-            || question.is_answered_anew(earlier, newer)
-        {
-            later[old].push(Later { at: new, likelihood: None });
         }
     }
     Ok(later)
@@ -193,7 +160,7 @@ mod tests {
         let mut hits = hits();
         let ids: Vec<String> = hits.iter().map(|hit| hit.memory.id.clone()).collect();
         let later = |at, likelihood| Later { at, likelihood };
-        let all = [vec![later(1, None), later(2, Some(0.75))], vec![], vec![]];
+        let all = [vec![later(1, 0.9), later(2, 0.75)], vec![], vec![]];
         arrange(&mut hits, &all, false, at(9));
         assert_eq!(texts(&hits), ["Ida", "We", "The"]);
         let named: Vec<_> = hits.iter().map(|hit| hit.perhaps_replaced_by.clone()).collect();
@@ -205,7 +172,7 @@ mod tests {
     fn a_question_about_the_past_turns_the_order_round_and_keeps_the_mark() {
         let mut hits = hits();
         hits.reverse();
-        let all = [vec![], vec![], vec![Later { at: 0, likelihood: None }]];
+        let all = [vec![], vec![], vec![Later { at: 0, likelihood: 0.9 }]];
         arrange(&mut hits, &all, true, at(9));
         assert_eq!(texts(&hits), ["Ida", "The", "We"]);
         assert!(hits[1].perhaps_replaced_by.is_some() && hits[2].perhaps_replaced_by.is_none());

@@ -11,6 +11,7 @@ use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 use std::time::Instant;
 
+use crate::engine::curate::class::TextClass;
 use crate::engine::curate::write::CONFIDENCE;
 use crate::engine::curate::{Unasked, curate_as};
 use crate::engine::query::record::session_name;
@@ -25,8 +26,8 @@ use crate::ingest::{
     each_value, line_too_long, read_line, recognise,
 };
 use crate::item::{Author, CurateOutcome, Gate, RowId, Scope, Visibility, derive_id, hex};
+use crate::memory::gate;
 use crate::memory::turns::Voice;
-use crate::memory::{gate, judge};
 use crate::request::moving::Problem;
 use crate::request::{CurateRequest, Degraded, KeptSentence, SessionRead, SessionRequest};
 use crate::store::{Namespace, Stamp};
@@ -372,7 +373,7 @@ impl<'a> TranscriptReader<'a> {
             possible,
         };
         if self.request.dry_run {
-            let judged = judge::judge_text(&content, None, CONFIDENCE, &judge::Constants::default());
+            let judged = TextClass::of(self.engine, &content)?.judge(&content, None, CONFIDENCE);
             self.report.kept.push(kept(None, judged.memory_type, CurateOutcome::Create, None, Vec::new()));
             return Ok(());
         }

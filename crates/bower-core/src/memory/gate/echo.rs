@@ -9,7 +9,7 @@ use std::borrow::Borrow;
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 
-use super::Constants;
+use super::constants::Constants;
 use crate::text::{Analyzer, Language, Purpose, TermShape};
 use words::{AUXILIARIES, GOES_ON, LEADS_ON, PARTS, STANDS_IN, Weight, weight};
 

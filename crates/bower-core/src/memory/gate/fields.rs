@@ -4,8 +4,8 @@
 
 use serde_json::{Map, Value};
 
-use super::secrets::{SecretKind, find, find_announced, is_holder, is_namer};
-use super::{Constants, redact};
+use super::constants::Constants;
+use super::secrets::{SecretKind, find, find_announced, is_holder, is_namer, redact};
 
 /// A field of a record that wants to be kept.
 #[derive(Debug)]

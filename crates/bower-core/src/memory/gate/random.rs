@@ -138,11 +138,6 @@ pub(super) fn is_common(word: &str) -> bool {
     WEIGHTS.common.contains(word)
 }
 
-/// Whether a row of base64 is no row of names: its letters follow each other as in no word.
-pub(super) fn is_noise(value: &str) -> bool {
-    value.bytes().any(|b| b.is_ascii_digit()) && is_made(value, RarityBar::OneInHundred)
-}
-
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Class {
     Digit,

@@ -2,6 +2,7 @@
 //! What is found is only ever a place and a kind: no value leaves this file.
 
 mod blocks;
+mod found;
 mod issuers;
 mod labels;
 mod numbers;
@@ -11,46 +12,32 @@ mod syntax;
 mod values;
 mod words;
 
-use std::fmt;
 use std::ops::Range;
 
-use super::Constants;
+use super::constants::Constants;
+pub use found::SecretKind;
+use found::cut;
+pub(super) use found::{Found, STAND_IN};
 use labels::hits;
 pub(super) use labels::{is_holder, is_namer};
 use values::Labelled;
 
-/// No key of a published format is longer; a scan for one stops here, which keeps the whole linear.
-const LONGEST: usize = 512;
-
-/// What a secret is: a label of the tables of formats and numbers, or one of a rule.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct SecretKind(&'static str);
-
-impl SecretKind {
-    /// What people choose, or a PIN.
-    pub const PASSWORD: Self = Self("password");
-    /// What a machine made and no format tells more about.
-    pub const TOKEN: Self = Self("token");
-    /// The private half of a pair of keys.
-    pub const PRIVATE_KEY: Self = Self("private key");
-
-    /// What stands in the secret's place: `AWS access key`.
-    pub const fn label(self) -> &'static str {
-        self.0
-    }
-}
-
-impl fmt::Display for SecretKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.label())
-    }
-}
-
-/// Where a secret stands.
+/// A text without its secrets.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Found {
-    pub(super) at: Range<usize>,
-    pub(super) kind: SecretKind,
+pub struct Redacted {
+    /// Each secret is replaced by what it is: `[redacted: AWS access key]`.
+    pub text: String,
+    /// What was cut out, in the order of the text.
+    pub found: Vec<SecretKind>,
+}
+
+/// The text without its secrets; `None` where it holds none.
+pub fn redact(text: &str, constants: &Constants) -> Option<Redacted> {
+    let found = find(text, constants);
+    if found.is_empty() {
+        return None;
+    }
+    Some(Redacted { text: cut(text, &found), found: found.iter().map(|secret| secret.kind).collect() })
 }
 
 /// Every secret of a text, in its order, none inside another.
@@ -72,7 +59,7 @@ fn until_none(text: &str, least_bare: Option<usize>) -> Vec<Found> {
         if found.is_empty() {
             break;
         }
-        let rest = super::cut(text, &found);
+        let rest = cut(text, &found);
         let more = search(&rest, least_bare);
         if more.is_empty() {
             break;
@@ -85,7 +72,7 @@ fn until_none(text: &str, least_bare: Option<usize>) -> Vec<Found> {
             .map(|secret| {
                 while let Some(next) = known.next_if(|next| next.at.start + grown - shrunk < secret.at.start)
                 {
-                    grown += super::STAND_IN.len() + next.kind.label().len() + 1;
+                    grown += STAND_IN.len() + next.kind.label().len() + 1;
                     shrunk += next.at.len();
                 }
                 Found {
@@ -132,8 +119,7 @@ fn search(text: &str, least_bare: Option<usize>) -> Vec<Found> {
 
 /// Where secrets were cut out before.
 fn redacted(text: &str) -> Vec<Range<usize>> {
-    let ends =
-        text.match_indices(super::STAND_IN).filter_map(|(at, _)| Some(at..at + text[at..].find(']')? + 1));
+    let ends = text.match_indices(STAND_IN).filter_map(|(at, _)| Some(at..at + text[at..].find(']')? + 1));
     ends.collect()
 }
 

@@ -70,9 +70,6 @@ pub struct Constants {
     pub memory_tokens_weight: f32,
     /// Weight for a memory that contains all names of the question, 0 and up. Short texts of one kind differ in little else.
     pub name_weight: f32,
-    /// Weight for a memory that matches what the question wants (an attribute in other words, a kind of answer), 0 and up.
-    /// At 1, 1 to 2 % fewer far questions (see the module's documentation) find their answer first; at .5 as many as at 0.
-    pub fit_weight: f32,
     /// Weight for an item with every word of the question, if one of them is rare, 0 and up. Without it, a chunk was
     /// once the 21st of some thousand although only it contained the question's one word, which the model did not know.
     pub complete_weight: f32,
@@ -106,7 +103,6 @@ impl Default for Constants {
             memory_vector_weight: 1.3,
             memory_tokens_weight: 0.32,
             name_weight: 4.0,
-            fit_weight: 0.5,
             complete_weight: 6.0,
             complete_few: 3,
             neighbour_weight: 0.6,
@@ -362,19 +358,6 @@ pub fn gain_from_names(ranked: &mut [Ranked], named: &[Option<f32>], constants: 
     ranked.sort_unstable_by(Ranked::cmp_best_first);
 }
 
-/// Adds the gain of memories that match what the question wants. `fits` is for the first of `ranked`, in deviations of
-/// the scores; `None` for chunks.
-pub fn gain_from_fit(ranked: &mut [Ranked], fits: &[Option<f32>], constants: &Constants) {
-    for (one, fit) in ranked.iter_mut().zip(fits) {
-        let gain = f64::from(constants.fit_weight) * f64::from(fit.unwrap_or(0.0));
-        if gain != 0.0 {
-            one.factors.push(Factor::plus("fit", gain));
-            *one = Ranked::new(one.row, std::mem::take(&mut one.factors));
-        }
-    }
-    ranked.sort_unstable_by(Ranked::cmp_best_first);
-}
-
 /// Adds to the best candidates a share of the scores of their nearest neighbours in meaning among them. An item that
 /// many good candidates resemble is more likely relevant. `likenesses` contains the cosines of the first n of `ranked`,
 /// row by row, n * n of them, with n from [`Constants::neighbourhood`]. Items ranked below stay below. Does nothing if
@@ -506,7 +489,6 @@ mod tests {
         memory_vector_weight: 1.5,
         memory_tokens_weight: 0.5,
         name_weight: 3.0,
-        fit_weight: 1.0,
         complete_weight: 6.0,
         complete_few: 3,
         neighbour_weight: 0.5,

@@ -22,10 +22,6 @@ enum Step {
         observed: bool,
         from: u8,
     },
-    Also {
-        text: u8,
-        others: Vec<usize>,
-    },
     Turn {
         rows: Vec<usize>,
         status: u8,
@@ -71,7 +67,6 @@ fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         6 => (text.clone(), 0_u8..6, row(), any::<bool>(), 0_u8..9)
             .prop_map(|(text, standing, other, observed, from)| Step::Tell { text, standing, other, observed, from }),
-        1 => (text.clone(), rows()).prop_map(|(text, others)| Step::Also { text, others }),
         2 => (rows(), 0_u8..3, 0_u8..3, any::<bool>(), any::<bool>())
             .prop_map(|(rows, status, tier, ends, as_run)| Step::Turn { rows, status, tier, ends, as_run }),
         1 => (text, rows()).prop_map(|(text, rows)| Step::Pattern { text, rows }),
@@ -128,7 +123,7 @@ impl World<'_> {
         }
     }
 
-    fn tell(&mut self, text: u8, standing: WriteAction, also: Vec<RowId>, is_observed: bool, from: u8) {
+    fn tell(&mut self, text: u8, standing: WriteAction, is_observed: bool, from: u8) {
         let provenance = [
             Provenance::told(Author::User),
             Provenance::picked(Author::Agent, Author::Tool),
@@ -142,7 +137,7 @@ impl World<'_> {
         };
         let stamp = self.stamp();
         let why = Map::from_iter([("rule".to_owned(), json!("test"))]);
-        let decided = Decided { also, why, is_observed, ..decided(standing) };
+        let decided = Decided { why, is_observed, ..decided(standing) };
         self.store.put_memory(&memory, &decided, stamp).unwrap();
     }
 
@@ -158,11 +153,7 @@ impl World<'_> {
                     4 => WriteAction::Disputes(other),
                     _ => WriteAction::Yields(other),
                 };
-                self.tell(*text, standing, Vec::new(), *observed, *from);
-            }
-            Step::Also { text, others } => {
-                let others: Vec<RowId> = others.iter().map(|&other| self.pick(other)).collect();
-                self.tell(*text, WriteAction::Replaces(others[0]), others, true, 0);
+                self.tell(*text, standing, *observed, *from);
             }
             Step::Turn { rows, status, tier, ends, as_run } => {
                 let mut rows: Vec<RowId> = rows.iter().map(|&row| self.pick(row)).collect();

@@ -48,27 +48,6 @@ fn what_replaces_a_memory_follows_it_in_one_chain() {
 }
 
 #[test]
-fn what_was_told_in_several_ways_is_superseded_in_all_of_them() {
-    with_store(|store, _| {
-        let first = told(store, "port 8080", WriteAction::Alone, 1);
-        let same = told(store, "it listens on 8080", WriteAction::Alone, 2);
-        let decided = Decided { also: vec![same, first, RowId(99)], ..decided(WriteAction::Replaces(first)) };
-        let new = store.put_memory(&memory("port 9090"), &decided, stamp(3)).unwrap().unwrap().row;
-        assert_eq!(
-            statuses(store, &[first, same, new]),
-            [Status::Superseded, Status::Superseded, Status::Active]
-        );
-        assert_eq!(
-            (store.chain(new).unwrap(), store.chain(same).unwrap()),
-            (vec![first, new], vec![same, new])
-        );
-        let item = store.items(&[same]).unwrap().remove(0).unwrap();
-        assert_eq!((item.superseded_by_id, item.valid_to), (Some(memory("port 9090").id), Some(at(3))));
-        assert_eq!(actions(store, "it listens on 8080"), ["curate", "superseded"]);
-    });
-}
-
-#[test]
 fn a_decision_is_void_when_the_place_or_the_other_side_moved_on() {
     with_store(|store, _| {
         let first = told(store, "port 8080", WriteAction::Alone, 1);
@@ -195,17 +174,16 @@ fn a_text_that_loses_is_kept_out_of_sight() {
 }
 
 #[test]
-fn the_memories_of_a_place_and_of_a_slot_are_found() {
+fn the_memories_of_a_place_are_found() {
     with_store(|store, _| {
-        let slotted = |content: &str| NewMemory { slot: Some("api port".into()), ..memory(content) };
-        let first = put(store, &slotted("port 8080"), stamp(1)).unwrap().row;
+        let first = put(store, &memory("port 8080"), stamp(1)).unwrap().row;
         let after_first = store.coverage().unwrap().change;
         let second = store
-            .put_memory(&slotted("port 9090"), &decided(WriteAction::Replaces(first)), stamp(2))
+            .put_memory(&memory("port 9090"), &decided(WriteAction::Replaces(first)), stamp(2))
             .unwrap()
             .unwrap()
             .row;
-        let other = NewMemory { owner: None, id: derive_id(&["x"]), ..slotted("port 1") };
+        let other = NewMemory { owner: None, id: derive_id(&["x"]), ..memory("port 1") };
         let others = put(store, &other, stamp(3)).unwrap().row;
         store.put_documents(&[document("/notes/a.md", &["x"])], stamp(4)).unwrap();
         let place = |owner: Option<&str>| Namespace {
@@ -222,9 +200,6 @@ fn the_memories_of_a_place_and_of_a_slot_are_found() {
         assert_eq!(memories(Some("ann"), after_first), [second]);
         assert_eq!(memories(None, Change(0)), [others]);
         assert_eq!(memories(None, store.coverage().unwrap().change), []);
-        assert_eq!(store.in_slot(&place(Some("ann")), "api port", 9).unwrap(), [second]);
-        assert_eq!(store.in_slot(&place(None), "api port", 9).unwrap(), [others]);
-        assert_eq!(store.in_slot(&place(None), "api", 9).unwrap(), []);
     });
 }
 

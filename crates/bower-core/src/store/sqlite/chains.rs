@@ -70,22 +70,6 @@ pub(super) fn supersede(
     Ok(())
 }
 
-/// Supersedes a memory that says the same as the one that `by` replaces. A chain is a single line, so this one is linked
-/// by a relation.
-pub(super) fn supersede_too(
-    connection: &Connection,
-    row: RowId,
-    by: RowId,
-    why: &Map<String, Value>,
-    change: Change,
-    stamp: Stamp<'_>,
-) -> Result<()> {
-    if hide(connection, row, Some(by), why, change, stamp)? {
-        relate(connection, by, Relation::Supersedes, row, 1.0, stamp)?;
-    }
-    Ok(())
-}
-
 /// Marks a memory as superseded, with its event. Returns false if it is already hidden, or was removed.
 fn hide(
     connection: &Connection,

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::SqliteStore;
 use super::beside::{put_delta, put_tags, put_vector};
-use super::chains::{OBSERVED, promote, supersede, supersede_too};
+use super::chains::{OBSERVED, promote, supersede};
 use super::checksums::{seal, seal_vector};
 use super::columns::{author, first, json_field, json_text, parse_word, row_id, timestamp};
 use super::events::{next_change, record};
@@ -78,21 +78,6 @@ impl Memories for SqliteStore {
             connection
                 .prepare_cached(&format!("SELECT row FROM items WHERE {of_place}"))?
                 .query_map(params![place.collection, place.scope.word(), place.owner, after.0], first)?
-                .collect()
-        })
-    }
-
-    fn in_slot(&self, place: &Namespace, slot: &str, most: usize) -> crate::Result<Vec<RowId>> {
-        self.read("read the memories of a slot", |connection| {
-            connection
-                .prepare_cached(
-                    "SELECT row FROM items WHERE slot = ?1 AND collection = ?2 AND scope = ?3 AND owner IS ?4
-                     AND status IN ('candidate', 'active') ORDER BY row DESC LIMIT ?5",
-                )?
-                .query_map(
-                    params![slot, place.collection, place.scope.word(), place.owner, most.cast_signed()],
-                    first,
-                )?
                 .collect()
         })
     }
@@ -256,9 +241,6 @@ fn place(
         }
         WriteAction::Replaces(other) => {
             supersede(connection, other, Some(kept.row), why, change, stamp)?;
-            for &row in decided.also.iter().filter(|row| **row != other) {
-                supersede_too(connection, row, kept.row, why, change, stamp)?;
-            }
             kept.is_update = true;
         }
         WriteAction::Disputes(other) => {
@@ -291,7 +273,7 @@ fn place(
     Ok(kept)
 }
 
-/// Writes a text as another wording of a memory: it is found like any text, and has no tags, fields or fact key of its own.
+/// Writes a text as another wording of a memory: it is found like any text, and has no tags or fields of its own.
 fn insert_wording(
     connection: &Connection,
     memory: &NewMemory,
@@ -304,7 +286,6 @@ fn insert_wording(
         tier: Tier::Active,
         tags: Vec::new(),
         metadata: Map::new(),
-        slot: None,
         ..memory.clone()
     };
     let row = insert_memory(connection, &wording, change, stamp)?;
@@ -378,12 +359,12 @@ pub(super) fn insert_memory(
     connection
         .prepare_cached(
             "INSERT INTO items (id, kind, collection, type, importance, confidence, decay_rate, create_time, access_time,
-             update_time, scope, owner, status, tier, metadata, source, source_conv_id, text_change, slot, valid_from,
+             update_time, scope, owner, status, tier, metadata, source, source_conv_id, text_change, valid_from,
              valid_to, hidden_time, said_by, least_trusted, reviewed, host)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?20,
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?19,
              max(?8, coalesce((SELECT CASE WHEN is_trusted THEN jump_time ELSE time END FROM clock), ?8)),
-             ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19,
-             CASE WHEN ?11 IN ('superseded', 'archived', 'variant') THEN ?8 END, ?21, ?22, ?23, ?24)",
+             ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,
+             CASE WHEN ?11 IN ('superseded', 'archived', 'variant') THEN ?8 END, ?20, ?21, ?22, ?23)",
         )?
         .execute(params![
             memory.id,
@@ -402,7 +383,6 @@ pub(super) fn insert_memory(
             memory.source,
             memory.source_conv_id,
             change.0,
-            memory.slot,
             memory.valid_from.map(Timestamp::as_microsecond),
             memory.valid_to.map(Timestamp::as_microsecond),
             memory.create_time.unwrap_or(stamp.now).as_microsecond(),

@@ -12,7 +12,7 @@ use crate::engine::transfer::export::select::memories;
 use crate::error::{Error, Result};
 use crate::files;
 use crate::ingest::{content_hash, print_page};
-use crate::item::{Status, Tier};
+use crate::item::{Durability, MemoryType, Status, Tier};
 use crate::memory::judge::{self, judge_text};
 use crate::request::moving::{ExportRequest, Exported};
 use crate::store::copies::{FORMAT, ItemCopy};
@@ -218,7 +218,9 @@ fn slug(text: &str) -> String {
 
 /// Returns a memory as a file. Fields with default values are left out.
 pub(crate) fn page(item: &ItemCopy) -> String {
-    let judged = judge_text(&item.content, item.memory_type, item.confidence, &judge::Constants::default());
+    let memory_type = item.memory_type.unwrap_or(MemoryType::Fact);
+    let constants = judge::Constants::default();
+    let judged = judge_text(&item.content, memory_type, Durability::Lasting, item.confidence, &constants);
     let some = |is_said: bool, value: Value| if is_said { value } else { Value::Null };
     let time = |time: Option<Timestamp>| time.map_or(Value::Null, |time| json!(time.to_string()));
     let fields = [

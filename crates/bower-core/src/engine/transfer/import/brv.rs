@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
+use crate::engine::curate::class::TextClass;
 use crate::engine::curate::secrets::CleanItem;
 use crate::engine::curate::write::{CONFIDENCE, MAX_CONTENT_BYTES, normal_tags};
 use crate::engine::transfer::import::batch::{BATCH, new_item};
@@ -14,8 +15,6 @@ use crate::engine::{ACTOR, Engine};
 use crate::error::{Error, Missing, Result};
 use crate::ingest::{Topic, TopicFile, read, read_topic, topic_file};
 use crate::item::{Author, Kind, MemoryType, Provenance, Relation, Scope, Status, Tier, Visibility};
-use crate::memory::judge::{self, judge_text};
-use crate::memory::slot::slot;
 use crate::request::CompactWhen;
 use crate::request::moving::{MigrateRequest, Migrated, Problem};
 use crate::store::copies::{ItemCopy, NewPiece, PieceOutcome, RelationCopy};
@@ -267,7 +266,7 @@ impl Migration<'_> {
         topic: &Topic,
         modified: Timestamp,
     ) -> ItemCopy {
-        let judged = judge_text(&content, memory_type, CONFIDENCE, &judge::Constants::default());
+        let judged = TextClass::UNKNOWN.judge(&content, memory_type, CONFIDENCE);
         let collection = self.engine.settings.memory_collection.clone();
         let place = Namespace { collection, scope: Scope::Project, owner: None };
         let updated = topic.updated.or(topic.created).unwrap_or(modified);
@@ -275,7 +274,7 @@ impl Migration<'_> {
             id: place.memory_id(&content),
             kind: Kind::Memory,
             memory_type: Some(judged.memory_type),
-            slot: slot(&content).map(|slot| slot.key),
+            slot: None,
             content,
             summary: judged.summary,
             importance: topic.importance.unwrap_or(judged.importance),

@@ -17,8 +17,7 @@ use crate::engine::transfer::import::head::{HeadFields, differences};
 use crate::error::{Error, Result};
 use crate::ingest::{Page, content_hash, read, read_page};
 use crate::item::{Author, CurateOutcome, MemoryType, RowId, Scope, Status, Tier, Visibility};
-use crate::memory::merge::changed;
-use crate::memory::slot::slot;
+use crate::memory::analysis::changed;
 use crate::request::CurateRequest;
 use crate::request::moving::{FileChange, ImportProgress};
 use crate::store::copies::{FORMAT, ItemCopy, NewPiece, PieceOutcome};
@@ -232,7 +231,7 @@ impl FolderImport<'_, '_> {
             Ok(fields) => fields,
             Err(reason) => return Ok(Err(reason)),
         };
-        let mut foreign = fields.copy(id, &page.body, self.import);
+        let mut foreign = fields.copy(id, &page.body, self.import)?;
         put_in_place(&self.import.request, &mut foreign);
         let Some((row, there)) = self.here(&foreign.id)? else {
             if entry.is_some() {
@@ -449,7 +448,6 @@ impl FolderImport<'_, '_> {
             source_conv_id: there.source_conv_id.clone(),
             provenance: wanted.provenance(),
             host: there.host.clone(),
-            slot: slot(content).map(|slot| slot.key),
             valid_from: wanted.valid_from,
             valid_to: wanted.valid_to,
             vector: None,

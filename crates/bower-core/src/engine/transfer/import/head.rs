@@ -4,13 +4,12 @@ use jiff::Timestamp;
 use serde_json::{Map, Value};
 
 use crate::engine::ACTOR;
+use crate::engine::curate::class::TextClass;
 use crate::engine::curate::write::{CONFIDENCE, normal_tags};
 use crate::engine::transfer::import::batch::Import;
 use crate::error::Error;
 use crate::ingest::moment;
 use crate::item::{Author, Kind, MemoryType, Provenance, Scope, Status, Tier};
-use crate::memory::judge::{self, judge_text};
-use crate::memory::slot::slot;
 use crate::store::copies::ItemCopy;
 
 /// Fields of a head. A missing field has no value if an export would have left it out; else the stored value stays.
@@ -203,12 +202,16 @@ impl HeadFields {
     }
 
     /// Returns a memory that the store does not have: what the head leaves out is judged from the text.
-    pub(crate) fn copy(&self, id: &str, body: &str, import: &Import<'_>) -> ItemCopy {
+    pub(crate) fn copy(&self, id: &str, body: &str, import: &Import<'_>) -> crate::Result<ItemCopy> {
         let confidence = self.confidence.unwrap_or(CONFIDENCE);
-        let judged = judge_text(body, self.memory_type, confidence, &judge::Constants::default());
+        let class = match self.memory_type {
+            Some(_) => TextClass::UNKNOWN,
+            None => TextClass::of(import.engine, body)?,
+        };
+        let judged = class.judge(body, self.memory_type, confidence);
         let create_time = self.created.unwrap_or(import.now);
         let settings = &import.engine.settings;
-        ItemCopy {
+        Ok(ItemCopy {
             id: id.to_owned(),
             kind: Kind::Memory,
             memory_type: Some(judged.memory_type),
@@ -227,7 +230,7 @@ impl HeadFields {
             hidden_time: self.hidden,
             supersedes_id: self.replaces.clone(),
             source_conv_id: self.conversation.clone(),
-            slot: slot(body).map(|slot| slot.key),
+            slot: None,
             tags: self.tags.clone(),
             keywords: self.keywords.clone().unwrap_or(judged.keywords),
             metadata: self.metadata.clone(),
@@ -245,7 +248,7 @@ impl HeadFields {
             exposed: None,
             part: None,
             vector: None,
-        }
+        })
     }
 
     /// Returns the provenance that the head states, which is trusted; `None` if it names no speaker.
@@ -286,7 +289,7 @@ impl HeadFields {
             // The person who edits the file is the author of the new text.
             wanted.provenance = Some(Provenance::told(Author::User));
             // Values that were derived from the old text do not fit the new one; values that the head sets do.
-            let judged = judge_text(body.trim(), memory_type, confidence, &judge::Constants::default());
+            let judged = TextClass::UNKNOWN.judge(body.trim(), memory_type, confidence);
             if wanted.keywords == there.keywords {
                 wanted.keywords = judged.keywords;
             }

@@ -9,6 +9,7 @@ use std::collections::HashSet;
 use std::io::{BufRead, Read};
 
 use crate::engine::ACTOR;
+use crate::engine::curate::class::TextClass;
 use crate::engine::curate::secrets::CleanItem;
 use crate::engine::curate::write::{CONFIDENCE, MAX_CONTENT_BYTES};
 use crate::engine::index;
@@ -23,8 +24,6 @@ use crate::ingest::{
 };
 use crate::item::{Author, Kind, Provenance, Scope, Status, Tier, Visibility};
 use crate::memory::gate;
-use crate::memory::judge::{self, judge_text};
-use crate::memory::slot::slot;
 use crate::request::moving::{ImportProgress, ImportRequest};
 use crate::store::copies::{ItemCopy, NewPiece, PieceOutcome};
 use crate::store::{Namespace, Stamp};
@@ -268,7 +267,7 @@ impl Talk<'_, '_> {
     fn keep(&mut self, turns: Vec<Turn>) -> Result<()> {
         let (mut pieces, mut seen) = (Vec::new(), HashSet::new());
         for turn in turns {
-            let (id, item) = match self.candidate(&turn) {
+            let (id, item) = match self.candidate(&turn)? {
                 Ok(found) => found,
                 Err(true) => {
                     self.import.report.refused += 1;
@@ -310,7 +309,7 @@ impl Talk<'_, '_> {
     }
 
     /// Returns a turn as a candidate; the error is true if the gate refused it, false if it is too long.
-    fn candidate(&self, turn: &Turn) -> std::result::Result<(String, ItemCopy), bool> {
+    fn candidate(&self, turn: &Turn) -> Result<std::result::Result<(String, ItemCopy), bool>> {
         let (request, settings) = (&self.import.request, &self.import.engine.settings);
         let place = Namespace {
             collection: request.collection.clone().unwrap_or_else(|| settings.memory_collection.clone()),
@@ -320,22 +319,23 @@ impl Talk<'_, '_> {
         let strictness = settings.gate_of(&place.collection);
         let verdict = gate::judge(turn.text.trim(), strictness, &gate::Constants::default());
         if verdict.refused.is_some() {
-            return Err(true);
+            return Ok(Err(true));
         }
         let said = verdict.redacted.as_ref().map_or(turn.text.trim(), |redacted| redacted.text.as_str());
+        let class = TextClass::of(self.import.engine, said)?;
         let name = turn.speaker.name(request.me.as_deref());
         let content = format!("{name}: {said}");
         if content.len() > MAX_CONTENT_BYTES {
-            return Err(false);
+            return Ok(Err(false));
         }
-        let judged = judge_text(&content, None, CONFIDENCE, &judge::Constants::default());
+        let judged = class.judge(&content, None, CONFIDENCE);
         let id = place.memory_id(&content);
         let time = turn.time.unwrap_or(self.import.now);
         let item = ItemCopy {
             id: id.clone(),
             kind: Kind::Memory,
             memory_type: Some(judged.memory_type),
-            slot: slot(&content).map(|slot| slot.key),
+            slot: None,
             content,
             summary: judged.summary,
             importance: judged.importance,
@@ -366,6 +366,6 @@ impl Talk<'_, '_> {
             part: None,
             vector: None,
         };
-        Ok((id, item))
+        Ok(Ok((id, item)))
     }
 }

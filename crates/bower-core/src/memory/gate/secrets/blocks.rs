@@ -3,10 +3,10 @@
 
 use std::ops::Range;
 
+use super::found::{Found, LONGEST, SecretKind};
 use super::issuers::starts_word;
 use super::labels::is_label;
 use super::placeholder::is_placeholder;
-use super::{Found, LONGEST, SecretKind};
 
 /// PEM blocks (RFC 7468) and armoured `OpenPGP` keys (RFC 9580, section 6.2) with a body: the line alone is spoken of in
 /// many a text. Private ones are secrets, the others are public.

@@ -5,8 +5,8 @@ use aho_corasick::AhoCorasick;
 use std::ops::Range;
 use std::sync::LazyLock;
 
+use super::found::{Found, LONGEST, SecretKind};
 use super::placeholder::is_placeholder;
-use super::{Found, LONGEST, SecretKind};
 
 const TABLE: &str = include_str!("issuers.tsv");
 

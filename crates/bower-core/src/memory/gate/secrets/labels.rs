@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::sync::LazyLock;
 use unicode_normalization::UnicodeNormalization;
 
-use super::SecretKind;
+use super::found::SecretKind;
 
 const LABELS: &str = include_str!("labels.tsv");
 const IDS: &str = include_str!("ids.tsv");

@@ -3,10 +3,10 @@
 
 use std::ops::Range;
 
+use super::found::{Found, SecretKind};
 use super::labels::{LabelClass, PersonalNumber, personal_number};
 use super::values::Labelled;
 use super::words::after;
-use super::{Found, SecretKind};
 
 /// Card numbers anywhere: their issuer's first digits and Luhn's check digit (ISO/IEC 7812).
 pub(super) fn cards(text: &str, found: &mut Vec<Found>) {

@@ -4,10 +4,10 @@
 use std::ops::Range;
 
 use super::super::random::{RarityBar, is_chosen, is_common};
+use super::found::{Found, SecretKind};
 use super::labels::{LabelClass, LabelHit};
 use super::values::Labelled;
 use super::words::after;
-use super::{Found, SecretKind};
 
 /// BIP 39: 12 to 24 words.
 const LEAST_SEED: usize = 12;

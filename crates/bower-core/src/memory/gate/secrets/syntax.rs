@@ -2,10 +2,10 @@
 //! Each rule is that of a published format, named beside it.
 
 use super::super::random::{RarityBar, is_chosen};
+use super::found::{Found, SecretKind};
 use super::labels::{LabelClass, is_label};
 use super::placeholder::is_placeholder;
 use super::values::{Labelled, is_reference, words_behind};
-use super::{Found, SecretKind};
 
 impl Labelled<'_> {
     /// All of them.

@@ -4,10 +4,10 @@
 use std::ops::Range;
 
 use super::super::random::{RarityBar, is_chosen, is_common, is_made, is_state};
+use super::found::{Found, LONGEST, SecretKind};
 use super::labels::{LabelClass, LabelHit, is_joining, is_label, is_wide};
 use super::placeholder::is_placeholder;
 use super::words::{After, SentenceWord, after, before, read};
-use super::{Found, SecretKind};
 
 /// A text with the words of the tables that stand in it.
 pub(super) struct Labelled<'a> {
@@ -507,7 +507,7 @@ pub(super) fn bare(text: &str, hits: &[LabelHit], least: usize, found: &mut Vec<
         let value = word.trim_matches(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '=')));
         let has = |test: fn(&u8) -> bool| value.as_bytes().iter().any(test);
         if value.len() >= least
-            && value.len() <= super::LONGEST
+            && value.len() <= LONGEST
             && value
                 .bytes()
                 .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'=' | b'_' | b'-'))

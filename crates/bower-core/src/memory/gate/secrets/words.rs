@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::LONGEST;
+use super::found::LONGEST;
 use super::labels::is_wide;
 
 /// A label's value stands at most so many words from it,
