@@ -4,6 +4,7 @@
 mod circles;
 mod documents;
 mod figures;
+mod memory;
 mod rules;
 mod sentences;
 mod sleeps;
@@ -122,6 +123,21 @@ fn core(held: &[Held]) -> Vec<(&str, &str)> {
     };
     let files = held.iter().filter(|file| is_core(&file.path));
     files.map(|file| (file.path.as_str(), file.text.as_str())).collect()
+}
+
+#[test]
+fn the_memory_room_stays_small_and_has_no_list_of_words() {
+    let held = held();
+    let is_room = |file: &&Held| file.path.starts_with("crates/bower-core/src/memory/");
+    let is_code = |file: &&Held| is_rust(&file.path) && !file.path.ends_with("tests.rs");
+    let (code, tables): (Vec<&Held>, Vec<&Held>) =
+        held.iter().filter(is_room).partition(|file| is_code(file));
+    let lines = memory::lines(code.iter().map(|file| file.text.as_str()));
+    assert!((1..=memory::MOST_LINES).contains(&lines), "{lines} lines");
+    let entries: usize =
+        tables.iter().filter(|file| !is_rust(&file.path)).map(|file| memory::entries(&file.text)).sum();
+    assert!((1..=memory::MOST_ENTRIES).contains(&entries), "{entries} entries");
+    none(&code.iter().flat_map(|file| memory::word_lists(&file.path, &file.text)).collect::<Vec<_>>());
 }
 
 #[test]

@@ -11,7 +11,7 @@ use std::ops::ControlFlow;
 
 use super::constants::Constants;
 use crate::text::{Analyzer, Language, Purpose, TermShape};
-use words::{AUXILIARIES, GOES_ON, LEADS_ON, PARTS, STANDS_IN, Weight, weight};
+use words::{Weight, WordClass, is, weight};
 
 mod words;
 
@@ -157,9 +157,9 @@ fn is_row(words: &[Word], known: &[&[Word]]) -> bool {
 fn leads_on(text: &str) -> bool {
     let mut words = text.split_whitespace().rev();
     let last = words.next().unwrap_or_default();
-    LEADS_ON.has(last)
-        || AUXILIARIES.has(last)
-        || (STANDS_IN.has(last) && words.next().is_some_and(|word| LEADS_ON.has(word)))
+    is(last, WordClass::LeadsOn)
+        || is(last, WordClass::Auxiliary)
+        || (is(last, WordClass::StandsIn) && words.next().is_some_and(|word| is(word, WordClass::LeadsOn)))
 }
 
 /// Whether a piece that begins at a word is the larger part of a returned sentence up to its last word, and what stands before it
@@ -447,7 +447,7 @@ fn sentences(text: &str, analyzer: &mut Analyzer) -> Vec<Vec<Word>> {
                     let shown = &sentence[found.at.clone()];
                     let has_digit = shown.bytes().any(|b| b.is_ascii_digit());
                     let is_name = has_digit || (!words.is_empty() && shown.starts_with(char::is_uppercase));
-                    let is_one_of = PARTS.has(found.folded);
+                    let is_one_of = is(found.folded, WordClass::Parts);
                     let behind = &sentence[end..];
                     let is_pronoun = matches!(found.folded, "i" | "we" | "you" | "he" | "she" | "they");
                     words.push(Word {
@@ -458,15 +458,15 @@ fn sentences(text: &str, analyzer: &mut Analyzer) -> Vec<Vec<Word>> {
                                 .iter()
                                 .any(|tail| shown.ends_with(tail) || behind.starts_with(tail)),
                         hash: hash(found.term),
-                        is_verb: AUXILIARIES.has(found.folded),
+                        is_verb: is(found.folded, WordClass::Auxiliary),
                         weight: weight(found.folded),
                         begins,
-                        parts: is_name || PARTS.has(found.folded),
+                        parts: is_name || is(found.folded, WordClass::Parts),
                         goes_on: shown.bytes().all(|b| b.is_ascii_digit())
                             || (shown.len() > 3
                                 && found.folded.ends_with('s')
                                 && !shown.starts_with(char::is_uppercase))
-                            || GOES_ON.has(found.folded),
+                            || is(found.folded, WordClass::GoesOn),
                     });
                 }
                 ControlFlow::Continue(())

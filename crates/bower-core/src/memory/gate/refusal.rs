@@ -29,7 +29,7 @@ impl Refusal {
     pub const ALL: &'static [Self] =
         &[Self::TooLong, Self::Secret, Self::Diff, Self::StackTrace, Self::Encoded, Self::Junk, Self::Echo];
 
-    /// The word for it in JSON, events and help.
+    /// The word for it, as it is serialized.
     pub const fn word(self) -> &'static str {
         match self {
             Self::TooLong => "too-long",

@@ -5,32 +5,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 /// What hosts put into a turn as if somebody had said it; it goes with all that stands within.
-const BLOCKS: &[&str] = &[
-    "bowerbird",
-    "memory-context",
-    "system-reminder",
-    "environment_context",
-    "user_instructions",
-    "instructions",
-    "attached_files",
-    "additional_context",
-    "hook_context",
-    "session_context",
-    "local-command-stdout",
-    "local-command-stderr",
-    "local-command-caveat",
-    "command-name",
-    "command-message",
-    "command-args",
-    "bash-input",
-    "bash-stdout",
-    "bash-stderr",
-    "task-notification",
-    "context",
-    "file",
-    "document",
-    "thinking",
-];
+const BLOCKS: &str = include_str!("blocks.txt");
 
 /// Most pieces of a turn. Of a longer turn the first and the last count, because pasted text is usually in the middle.
 const MOST_PIECES: usize = 128;
@@ -148,7 +123,7 @@ pub fn pieces(said: &str) -> CutTurn {
 fn without_host(said: &str) -> String {
     let mut text = said.to_owned();
     // Each of them is looked for in all of the turn; most turns have none.
-    for name in BLOCKS.iter().filter(|_| said.contains('<')) {
+    for name in BLOCKS.lines().filter(|_| said.contains('<')) {
         text = without_block(&text, name);
     }
     for tag in ["<user_query>", "</user_query>"] {

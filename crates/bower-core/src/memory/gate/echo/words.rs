@@ -1,6 +1,22 @@
-//! Weights and classes of words by which an echo is detected.
+//! Reads the classes of words by which an echo is detected.
 
-use super::super::list::List;
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+/// A class of words, as the table describes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum WordClass {
+    /// Makes a statement of what stands before and behind.
+    Auxiliary,
+    /// Goes on with a sentence and begins no noun.
+    GoesOn,
+    /// Tells one of several things of a kind from the others.
+    Parts,
+    /// Ends no statement.
+    LeadsOn,
+    /// Ends none behind one that leads on.
+    StandsIn,
+}
 
 /// What a word is worth to an echo.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,72 +33,72 @@ pub(super) enum Weight {
     Says,
 }
 
-/// Words with which a writer says where it has a thing from. At the ends of a sentence they say nothing.
-static VOUCH: List = List::of(
-    "known|know|knew|knows|recall|recalled|recalling|recalls|remember|remembered|remembering|remembers|\
-     memory|memories|noted|mentioned|said|says|told|stated|states|confirmed|confirm|confirms|earlier|\
-     before|previously|according|per|far|again|already|notes|indeed|recap|reminder|fyi|learned|\
-     established|stored|saved|retrieved|believe|aware|shows|show|found|seen|see|correct|verified|yes|\
-     reads|recorded|logged|ive|im|me|from",
-);
+/// The weight and the classes of a word.
+type Known = (Weight, Vec<WordClass>);
 
-/// Words that may stand in such a lead-in besides, where a mark or a small word ends it.
-static FRAME: List = List::of(
-    "note|noting|context|knowledge|retrieving|retrieval|relevant|store|previous|past|mention|say|based|\
-     basis|what|here|heres|search|searched|searching|result|results|finding|findings|facts|fact|\
-     following|follows|below|above|existing|background|summary|summarize|summarise|remind|reminding|\
-     document|documents|item|items|entry|entries|score|scores|confidence|hit|hits|confirming|information|\
-     info|user|asked|answer|answers|record|records|shown|showing|bower|bowerbird|query|returned|returns|\
-     return|tell|tells|given|give|gives|gave|list|listed|restate|restating|repeat|repeating|repeated|\
-     look|looked|looking|checked|check|checking|kb|about|id|content|text|type|source|sources|worth|keep|\
-     keeping|mind|reference|understanding|understand|verify|base|log|conversation|conversations|session|\
-     sessions|brain|notebook|history|update|saying|point|points|key|takeaway|takeaways|top|match|matches|\
-     us|these|those|had|been|just|when|if|let|lets|ok|okay|sure|clear|agent|assistant|brief|briefly|\
-     quick|related|regarding|concerning|mentions|contains|includes|including|indicates|suggests|read|can|\
-     could|would|should|will|may|get|got|current|latest|recent|recently|lately|today|useful|important|\
-     save|saving|storing|write|writing|persist|find|came|back|out|up|how",
-);
+static WORDS: LazyLock<HashMap<&'static str, Known>> = LazyLock::new(|| read(include_str!("words.tsv")));
 
-/// Verbs that make a statement of what stands before and behind them.
-pub(super) static AUXILIARIES: List = List::of(
-    "am|are|be|can|could|did|do|does|had|has|have|is|may|might|must|shall|should|was|were|will|would",
-);
+/// Reads the table. Of several weights the first counts.
+fn read(table: &'static str) -> HashMap<&'static str, Known> {
+    let mut words: HashMap<&'static str, Known> = HashMap::new();
+    for line in table.lines().filter(|line| !line.starts_with('#')) {
+        let (name, all) = line.split_once('\t').expect("each line has a class and its words");
+        for word in all.split('|') {
+            let (weight, classes) = words.entry(word).or_insert((Weight::Says, Vec::new()));
+            let known = match name {
+                "small" => Weight::Small,
+                "denies" => Weight::Denies,
+                "vouches" => Weight::Vouches,
+                "frames" => Weight::Frames,
+                name => {
+                    classes.push(class(name));
+                    continue;
+                }
+            };
+            if *weight == Weight::Says {
+                *weight = known;
+            }
+        }
+    }
+    words
+}
 
-/// Words that go on with a sentence and begin no noun.
-pub(super) static GOES_ON: List = List::of(
-    "because|since|when|while|until|after|before|if|will|can|must|should|may|would|could|like|via|using|than|through",
-);
+fn class(name: &str) -> WordClass {
+    match name {
+        "auxiliary" => WordClass::Auxiliary,
+        "goes on" => WordClass::GoesOn,
+        "parts" => WordClass::Parts,
+        "leads on" => WordClass::LeadsOn,
+        "stands in" => WordClass::StandsIn,
+        other => unreachable!("no class {other}"),
+    }
+}
 
-/// Words that tell one of several things of a kind from the others.
-pub(super) static PARTS: List = List::of(
-    "staging|production|prod|dev|development|test|testing|qa|canary|preview|live|local|remote|internal|\
-     external|public|private|primary|secondary|backup|old|new|former|previous|current|next|last|first|\
-     second|third|main|other|left|right|upper|lower|north|south|east|west|max|min|maximum|minimum|\
-     default|mobile|legacy|soft|hard|read|write|inbound|outbound|input|output|source|target|every|only|\
-     some|most|few|half",
-);
+/// Whether a word is of a class. `folded` is as the analysis gives it: lower case, without apostrophes.
+pub(super) fn is(folded: &str, class: WordClass) -> bool {
+    WORDS.get(folded).is_some_and(|(_, classes)| classes.contains(&class))
+}
 
-/// Words that end no statement: a piece that ends with one was cut off there.
-pub(super) static LEADS_ON: List =
-    List::of("a|an|and|because|by|from|if|into|no|of|or|our|since|than|the|their|to|when|while|with|without");
-
-/// Words that end none behind one of those: "since it".
-pub(super) static STANDS_IN: List = List::of("he|i|it|she|they|this|we|you");
-
-/// `folded` is as the analysis gives it: lower case, without apostrophes.
+/// Returns the weight of a word.
 pub(super) fn weight(folded: &str) -> Weight {
-    match folded {
-        "not" | "no" | "never" | "none" | "nobody" | "nothing" | "neither" | "nor" | "without" | "cannot"
-        | "cant" | "dont" | "doesnt" | "didnt" | "isnt" | "arent" | "wasnt" | "werent" | "wont"
-        | "wouldnt" | "shouldnt" | "couldnt" | "hasnt" | "havent" | "hadnt" | "mustnt" | "longer"
-        | "except" | "unless" => Weight::Denies,
-        "a" | "an" | "the" | "and" | "is" | "are" | "was" | "were" | "be" | "it" | "its" | "that"
-        | "this" | "of" | "to" | "in" | "on" | "at" | "for" | "with" | "as" | "by" | "our" | "their"
-        | "your" | "my" | "his" | "her" | "we" | "they" | "you" | "i" | "he" | "she" | "has" | "have"
-        | "also" | "so" | "too" | "then" | "which" | "there" | "do" | "does" | "still" | "currently"
-        | "now" | "indeed" | "really" | "s" => Weight::Small,
-        other if VOUCH.has(other) => Weight::Vouches,
-        other if FRAME.has(other) => Weight::Frames,
-        _ => Weight::Says,
+    WORDS.get(folded).map_or(Weight::Says, |(weight, _)| *weight)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_has_a_weight_and_classes() {
+        assert_eq!(
+            ["the", "never", "recall", "note", "port"].map(weight),
+            [Weight::Small, Weight::Denies, Weight::Vouches, Weight::Frames, Weight::Says]
+        );
+        // "before" vouches at an end, and goes on with a sentence.
+        assert_eq!((weight("before"), is("before", WordClass::GoesOn)), (Weight::Vouches, true));
+        assert!(is("will", WordClass::Auxiliary) && is("staging", WordClass::Parts));
+        assert!(
+            is("with", WordClass::LeadsOn) && is("she", WordClass::StandsIn) && !is("", WordClass::Parts)
+        );
     }
 }
