@@ -215,6 +215,8 @@ pub struct Settings {
     pub llm_key_variable: String,
     /// Time limit of a language model in milliseconds; after it the order is kept.
     pub llm_timeout_ms: u64,
+    /// Number of open pairs of memories that the language model may settle in one run of maintenance; 0 settles none.
+    pub llm_settle: usize,
     /// The profile of questions that name none.
     pub profile: Profile,
     /// The constants of the default profile.
@@ -295,6 +297,7 @@ impl Default for Settings {
             llm_model: "llama3.2".into(),
             llm_key_variable: "BOWER_LLM_KEY".into(),
             llm_timeout_ms: 5_000,
+            llm_settle: 0,
             profile: Profile::Bower,
             bower: BowerConstants::default(),
             calibration: CalibrationConstants::default(),

@@ -35,8 +35,8 @@ pub use forget::{
 };
 pub use life::{
     CandidateRuling, ClockJump, Cluster, ConsolidateRequest, Consolidated, Feedback, Held, MaintenanceReport,
-    MaintenanceRequest, Neglected, Pinning, PruneEvery, PruneRequest, Pruned, Refused, SweepRequest, Swept,
-    Taken, Turned, UndoRequest, Undone, Unmoved, Wording,
+    MaintenanceRequest, Neglected, Pinning, PruneEvery, PruneRequest, Pruned, Refused, SettledByModel,
+    SweepRequest, Swept, Taken, Turned, UndoRequest, Undone, Unmoved, Wording,
 };
 pub use part::VisibleStatus;
 

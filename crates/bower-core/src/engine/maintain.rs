@@ -7,4 +7,5 @@ pub(crate) mod lifecycle;
 pub(crate) mod purge;
 pub(crate) mod residue;
 pub(crate) mod schedule;
+mod settle;
 mod wording;

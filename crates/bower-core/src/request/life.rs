@@ -345,6 +345,9 @@ pub struct MaintenanceReport {
     /// The consolidation of their memories.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub consolidated: Option<Consolidated>,
+    /// What the language model settled, where the setting `llm_settle` asks for that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub settled: Option<SettledByModel>,
     /// Whether an index was compacted; there may be more to compact.
     #[serde(rename = "folded")]
     pub compacted: bool,
@@ -355,10 +358,29 @@ pub struct MaintenanceReport {
     pub took_ms: f64,
 }
 
+/// What a language model settled of the pairs that nobody did.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct SettledByModel {
+    /// The model's name.
+    pub model: String,
+    /// Earlier memories that were replaced.
+    pub replaced: usize,
+    /// Memories that became another wording of an earlier one.
+    pub confirmed: usize,
+    /// Pairs that are different facts.
+    pub different: usize,
+    /// Answers that could not be read; their pairs stay open.
+    pub unread: usize,
+    /// Questions without an answer; their pairs stay open.
+    pub failed: usize,
+    /// The events, one for each settled pair, for `undo`.
+    pub events: Vec<u64>,
+}
+
 /// A part of maintenance that failed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Neglected {
-    /// The part: `sweep`, `prune`, `consolidate` or `fold`.
+    /// The part: `sweep`, `prune`, `consolidate`, `settle`, `codes` or `fold`.
     pub part: &'static str,
     /// The error.
     pub why: String,

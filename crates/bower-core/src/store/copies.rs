@@ -113,7 +113,7 @@ pub struct ItemCopy {
     /// The conversation it came from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source_conv_id: Option<String>,
-    /// Fact key (subject and attribute), if it states one fact.
+    /// A key that earlier versions derived from the text. Nothing reads it; it is kept as it came.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slot: Option<String>,
     /// Tags, sorted.

@@ -1,5 +1,7 @@
 //! Pairs of memories: the caller's word about two of them, what a new one may mean, and the wordings of a memory.
 
+use jiff::Timestamp;
+
 use super::clock::Stamp;
 use crate::error::Result;
 use crate::item::{Change, PairRuling, Relation, RowId};
@@ -13,6 +15,15 @@ pub struct PossibleRow {
     pub relation: Relation,
     /// The likelihood, 0..1.
     pub likelihood: f32,
+}
+
+/// Two memories of which nobody said what the newer is to the older.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OpenPair {
+    /// The newer memory.
+    pub newer: RowId,
+    /// The memory that it may replace or repeat.
+    pub older: RowId,
 }
 
 /// The result of settling a pair.
@@ -49,6 +60,9 @@ pub trait Pairs {
     /// Returns what each memory may mean, in the order of `rows`, the likeliest first: only where both sides are candidate
     /// or active.
     fn possible(&self, rows: &[RowId]) -> Result<Vec<Vec<PossibleRow>>>;
+    /// Returns pairs of memories of which the newer may replace or repeat the older and nobody said which, opened before a time:
+    /// at most `most` of them, the likeliest first. Both sides are active, and none is pinned.
+    fn open_pairs(&self, before: Timestamp, most: usize) -> Result<Vec<OpenPair>>;
     /// Returns each wording with its memory, whatever the memory's status.
     fn wordings(&self) -> Result<Vec<(RowId, RowId)>>;
     /// Returns how the wordings changed after a change; `None` if reading all of them is less work.

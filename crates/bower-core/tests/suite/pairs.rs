@@ -1,12 +1,20 @@
 //! Tests of the caller's word about two memories, of what stays open between them, and of other wordings.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use bower_core::config::Settings;
 use bower_core::engine::Engine;
 use bower_core::error::Error;
-use bower_core::item::{CurateOutcome, Gate, PairRuling, Scope, Status, Visibility};
+use bower_core::item::{Author, CurateOutcome, Gate, PairRuling, Scope, Status, Visibility};
+use bower_core::llm::{Ask, Llm};
 use bower_core::request::moving::{ExportRequest, ImportRequest};
 use bower_core::request::{
-    CurateRequest, Curated, ForgetRequest, Forgetting, PairRequest, QueryRequest, Selection, SettledPair,
+    CurateRequest, Curated, ForgetRequest, Forgetting, MaintenanceRequest, PairRequest, QueryRequest,
+    Selection, SettledPair,
 };
+use jiff::SignedDuration;
 
 use crate::place::{Place, contents, keep, now};
 
@@ -35,6 +43,83 @@ fn ask(engine: &Engine, text: &str) -> Vec<String> {
     let request = QueryRequest { text: text.into(), ..QueryRequest::default() };
     let answer = engine.query(&Visibility::everything(), &request, now()).unwrap();
     contents(&answer).into_iter().map(str::to_owned).collect()
+}
+
+/// A language model that gives one answer, and counts how often it is asked.
+struct Answers(&'static str, Arc<AtomicUsize>);
+
+impl Llm for Answers {
+    fn model(&self) -> &'static str {
+        "answers"
+    }
+
+    fn complete(&self, ask: &Ask, _: Duration) -> bower_core::Result<String> {
+        assert!(ask.user.as_str().starts_with("Notes:\n[1] Kim's tea on weekdays"), "{}", ask.user.as_str());
+        self.1.fetch_add(1, Ordering::Relaxed);
+        match self.0 {
+            "" => Err(Error::Model { model: "answers".into(), reason: "no answer".into() }),
+            answer => Ok(answer.to_owned()),
+        }
+    }
+}
+
+#[test]
+fn a_language_model_settles_what_nobody_did_and_undo_takes_it_back() {
+    let check = |answer: &'static str, expected: [usize; 5], statuses: [Status; 2]| {
+        let settings = Settings { llm_settle: 5, ..Place::new().settings.clone() };
+        let place = Place::with(settings);
+        let asked = Arc::new(AtomicUsize::new(0));
+        let engine = place.open().with_llm(Box::new(Answers(answer, Arc::clone(&asked))));
+        let old = keep(&engine, "Kim's tea on weekdays is oolong from the shop at the corner.");
+        let new = tell(&engine, &request("Kim's tea on weekends is sencha from the shop at the corner."));
+        let new = new.id.unwrap();
+        let maintain = |hours| {
+            let at = now() + SignedDuration::from_hours(hours);
+            engine.run_maintenance(&MaintenanceRequest::default(), at).settled.unwrap()
+        };
+        assert_eq!(
+            (maintain(1).events.len(), asked.load(Ordering::Relaxed)),
+            (0, 0),
+            "the caller has an hour"
+        );
+        let done = maintain(2);
+        let counts = [done.replaced, done.confirmed, done.different, done.unread, done.failed];
+        assert_eq!((counts, done.model.as_str()), (expected, "answers"), "{answer}");
+        let statuses_now = || [status(&engine, &old), status(&engine, &new)];
+        assert_eq!(statuses_now(), statuses, "{answer}");
+        let settled = done.events.len();
+        assert_eq!(maintain(3).events.len(), 0, "it is asked once");
+        assert_eq!(asked.load(Ordering::Relaxed), if settled == 0 { 2 } else { 1 });
+        for event in done.events {
+            engine.undo(&Visibility::everything(), event, now()).unwrap();
+            assert_eq!(statuses_now(), [Status::Active; 2], "{answer}");
+        }
+    };
+    check("replaces", [1, 0, 0, 0, 0], [Status::Superseded, Status::Active]);
+    check("Repeats.", [0, 1, 0, 0, 0], [Status::Active, Status::Variant]);
+    check("both", [0, 0, 1, 0, 0], [Status::Active; 2]);
+    check("It may replace it.", [0, 0, 0, 1, 0], [Status::Active; 2]);
+    check("", [0, 0, 0, 0, 1], [Status::Active; 2]);
+}
+
+#[test]
+fn a_language_model_ends_nothing_with_words_from_outside() {
+    let settings = Settings { llm_settle: 5, ..Place::new().settings.clone() };
+    let place = Place::with(settings);
+    let asked = Arc::new(AtomicUsize::new(0));
+    let engine = place.open().with_llm(Box::new(Answers("replaces", Arc::clone(&asked))));
+    let old = keep(&engine, "Kim's tea on weekdays is oolong from the shop at the corner.");
+    let from_web = CurateRequest {
+        said_by: Author::Web,
+        ..request("Kim's tea on weekends is sencha from the shop at the corner.")
+    };
+    assert_eq!(tell(&engine, &from_web).possible.len(), 1);
+    let at = now() + SignedDuration::from_hours(2);
+    let done = engine.run_maintenance(&MaintenanceRequest::default(), at).settled.unwrap();
+    assert_eq!(
+        (done.events.len(), asked.load(Ordering::Relaxed), status(&engine, &old)),
+        (0, 0, Status::Active)
+    );
 }
 
 fn status(engine: &Engine, id: &str) -> Status {

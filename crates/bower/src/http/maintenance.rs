@@ -86,7 +86,7 @@ fn run_maintenance(app: &App) {
     let every = app.options.prune_every;
     let hours = every.map(|every| u32::try_from(every.as_secs() / 3_600).unwrap_or(u32::MAX).max(1));
     let prune = hours.map(|hours| PruneEvery { threshold: PRUNE_THRESHOLD, hours });
-    let MaintenanceReport { swept, pruned, crowded, consolidated, failed, .. } = app
+    let MaintenanceReport { swept, pruned, crowded, consolidated, settled, failed, .. } = app
         .service
         .engine()
         .run_maintenance(&MaintenanceRequest { prune, ..MaintenanceRequest::default() }, now());
@@ -102,10 +102,18 @@ fn run_maintenance(app: &App) {
         let crowded = crowded.len();
         tracing::info!(target: "bower", crowded, patterns, merged, ms = done.took_ms, "consolidated");
     }
+    if let Some(done) =
+        settled.as_ref().filter(|done| !done.events.is_empty() || done.failed + done.unread > 0)
+    {
+        let (replaced, confirmed, different) = (done.replaced, done.confirmed, done.different);
+        let (unread, failed) = (done.unread, done.failed);
+        tracing::info!(target: "bower", replaced, confirmed, different, unread, failed, "settled by the language model");
+    }
     for one in &failed {
         tracing::warn!(target: "bower", part = one.part, cause = one.why.as_str(), "maintenance failed");
     }
-    if !swept.is_empty() || !pruned.is_empty() || consolidated.is_some() {
+    let has_settled = settled.is_some_and(|done| !done.events.is_empty());
+    if !swept.is_empty() || !pruned.is_empty() || consolidated.is_some() || has_settled {
         app.has_written.notify_one();
     }
     // Responses between compactions and this run leave free memory in the heap. Returning it takes some milliseconds

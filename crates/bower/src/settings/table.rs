@@ -90,6 +90,11 @@ const KNOBS: &[Knob] = &[
         "the environment variable that holds the key, which is never stored",
     ),
     knob("llm_timeout_ms", Form::Whole(1, 600_000), "how long a language model may take"),
+    knob(
+        "llm_settle",
+        Form::Whole(0, 1_000),
+        "pairs of memories that a server lets the language model settle in one run of maintenance",
+    ),
     knob("session_days", Form::Whole(1, 3_650), "days that what a session was given is remembered"),
     knob(
         "context_tokens",

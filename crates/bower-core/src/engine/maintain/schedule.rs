@@ -8,6 +8,7 @@ use std::time::Instant;
 
 use crate::engine::Engine;
 use crate::engine::index;
+use crate::engine::maintain::settle::settle_open;
 use crate::engine::maintain::{consolidate, lifecycle};
 use crate::engine::pending::best_effort;
 use crate::engine::query::record::keep_query_vectors;
@@ -131,7 +132,7 @@ impl Engine {
 
     /// Runs the regular maintenance of a long-lived process, beside its answers. It sweeps once a day, and prunes if
     /// requested. It consolidates the memories of scopes and owners at 80 % of a limit (once, until a memory is written). It
-    /// also does what [`Engine::maintain`] does. A part that fails is reported, and the others are done.
+    /// lets the language model settle open pairs, if a setting says how many, and does what [`Engine::maintain`] does. A part that fails is reported, and the others are done.
     pub fn run_maintenance(&self, request: &MaintenanceRequest, now: Timestamp) -> MaintenanceReport {
         let start = Instant::now();
         let mut kept = MaintenanceReport::default();
@@ -155,6 +156,8 @@ impl Engine {
             make_room(self, &kept.crowded, seen, request.most_ms, now)
         });
         kept.consolidated = note(&mut kept.failed, "consolidate", consolidated).flatten();
+        let settled = settle_open(self, request.most_ms, now);
+        kept.settled = note(&mut kept.failed, "settle", settled).flatten();
         note(&mut kept.failed, "codes", make_codes(self, request.most_ms, now));
         kept.compacted = note(&mut kept.failed, "fold", self.maintain(now)).unwrap_or(false);
         kept.took_ms = milliseconds(start);

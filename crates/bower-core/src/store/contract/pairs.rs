@@ -76,6 +76,29 @@ fn what_is_possible_stays_open_until_one_side_leaves_answers() {
 }
 
 #[test]
+fn open_pairs_are_those_that_nobody_settled_and_nobody_pinned() {
+    with_store(|store, _| {
+        let [one, two, three] = [("one", 1), ("two", 2), ("three", 3)]
+            .map(|(text, second)| told(store, text, WriteAction::Alone, second));
+        let pinned = NewMemory { tier: Tier::Pinned, ..memory("pinned") };
+        let pinned = put(store, &pinned, stamp(4)).unwrap().row;
+        let new = open(store, "new", &[(one, 0.25), (two, 0.75), (three, 0.5), (pinned, 0.9)], 5);
+        let pairs = |before, most| {
+            let found = store.open_pairs(at(before), most).unwrap();
+            assert!(found.iter().all(|pair| pair.newer == new));
+            found.iter().map(|pair| pair.older).collect::<Vec<_>>()
+        };
+        assert_eq!((pairs(6, 9), pairs(6, 1)), (vec![two, three, one], vec![two]));
+        assert_eq!(pairs(5, 9), [], "they are not old enough");
+        let event = settle(store, new, two, PairRuling::DifferentFrom, 6);
+        told(store, "four", WriteAction::Replaces(three), 7);
+        assert_eq!(pairs(9, 9), [one]);
+        undo(store, event, 8);
+        assert_eq!(pairs(9, 9), [two, one]);
+    });
+}
+
+#[test]
 fn a_caller_replaces_a_pinned_memory_and_the_event_says_so() {
     with_store(|store, _| {
         let pinned = NewMemory { tier: Tier::Pinned, ..memory("port 8080") };

@@ -1,6 +1,7 @@
 //! Settles pairs of memories by the caller's word, and reads wordings and what is possible.
 //! An event stores the relations that it added and removed, so that undo restores both.
 
+use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Result, params};
 use serde_json::{Map, Value, json};
 
@@ -13,7 +14,7 @@ use super::schema::KEEPS_WORDINGS;
 use super::states::{State, turn};
 use super::ties::{end_possible, id_of, memory_of, relate, row_of, tie, wordings_of};
 use crate::item::{Change, PairRuling, Relation, RowId, Ruling, Status};
-use crate::store::{PairOutcome, Pairs, PossibleRow, Stamp, WordingChanges};
+use crate::store::{OpenPair, PairOutcome, Pairs, PossibleRow, Stamp, WordingChanges};
 
 /// Relations that a settled pair has no more.
 const OPEN: &[Relation] = &[Relation::MayReplace, Relation::MayRepeat];
@@ -59,6 +60,23 @@ impl Pairs for SqliteStore {
                 .collect()
             };
             rows.iter().map(&mut read).collect()
+        })
+    }
+
+    fn open_pairs(&self, before: Timestamp, most: usize) -> crate::Result<Vec<OpenPair>> {
+        self.read("read the open pairs", |connection| {
+            connection
+                .prepare_cached(
+                    "SELECT r.row, r.other FROM relations r
+                     JOIN items n ON n.row = r.row JOIN items o ON o.row = r.other
+                     WHERE r.relation IN ('may_replace', 'may_repeat') AND r.create_time < ?1
+                       AND n.status = 'active' AND o.status = 'active' AND n.tier > 1 AND o.tier > 1
+                     ORDER BY r.strength DESC, r.row DESC, r.other LIMIT ?2",
+                )?
+                .query_map(params![before.as_microsecond(), most.cast_signed()], |row| {
+                    Ok(OpenPair { newer: first(row)?, older: row_id(row.get(1)?)? })
+                })?
+                .collect()
         })
     }
 

@@ -354,7 +354,7 @@ END;
 /// dimension.
 const PACKED: &str = "";
 
-/// The life of a memory. `slot` is its fact key (subject and attribute in normal form), if it states one fact.
+/// The life of a memory. `slot` is a key that earlier versions derived from the text; new memories have none.
 /// `hidden_time` is the time at which an item was superseded or archived. An item's successor is the one whose
 /// `supersedes_id` names it. A review refers to its two sides by row and is removed with either of them. `exposures`
 /// holds the last time and number of an item's exposures, which are not uses; a text that repeats a recent exposure is

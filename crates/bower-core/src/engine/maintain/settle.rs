@@ -1,0 +1,82 @@
+//! Lets a language model settle what nobody did: what a memory is to an earlier one that it may replace or repeat.
+//! Only the maintenance of a long-lived process does this, and only where the settings name a model and a number of pairs.
+
+use jiff::{SignedDuration, Timestamp};
+use std::time::{Duration, Instant};
+
+use crate::engine::Engine;
+use crate::error::Result;
+use crate::item::{PairRuling, RowId, Status};
+use crate::llm::{Llm, settle_prompt};
+use crate::memory::relation::ruling_of;
+use crate::request::{Item, SettledByModel};
+use crate::store::{OpenPair, PairOutcome, Stamp};
+
+/// Who settles, as events name it.
+const ACTOR: &str = "llm";
+/// The caller who told a memory has so long to settle what it is.
+const GRACE: SignedDuration = SignedDuration::from_hours(1);
+/// Failures after which the model is not asked again in the same run: each takes its whole timeout.
+const MOST_FAILURES: usize = 3;
+
+/// Asks the language model about open pairs, as many as the setting `llm_settle` says, within some milliseconds. `None` if no
+/// model is chosen, or the setting is 0.
+///
+/// Both memories must be active and reviewed, none may be pinned, and what came from outside ends nothing that did not. Each
+/// answer is an event of its own, which `undo` takes back. A pair whose answer cannot be read stays open.
+pub(crate) fn settle_open(engine: &Engine, most_ms: u64, now: Timestamp) -> Result<Option<SettledByModel>> {
+    let most = engine.settings.llm_settle;
+    let Some(llm) = engine.llm.as_deref().filter(|_| most > 0) else { return Ok(None) };
+    let start = Instant::now();
+    let mut done = SettledByModel { model: llm.model().to_owned(), ..SettledByModel::default() };
+    for pair in engine.store.open_pairs(now - GRACE, most)? {
+        let left = Duration::from_millis(most_ms).saturating_sub(start.elapsed());
+        if left.is_zero() || done.failed >= MOST_FAILURES {
+            break;
+        }
+        let mut sides = engine.store.items(&[pair.newer, pair.older])?;
+        let (Some(older), Some(newer)) = (sides.pop().flatten(), sides.pop().flatten()) else { continue };
+        if may_settle(&newer, &older) {
+            settle(engine, llm, &pair, (&newer, &older), left, &mut done, now)?;
+        }
+    }
+    Ok(Some(done))
+}
+
+/// Whether a model may settle a pair that nobody else did.
+fn may_settle(newer: &Item, older: &Item) -> bool {
+    let stands = |item: &Item| item.status == Status::Active && item.provenance.reviewed && !item.damaged;
+    stands(newer) && stands(older) && (older.provenance.is_outside() || !newer.provenance.is_outside())
+}
+
+fn settle(
+    engine: &Engine,
+    llm: &dyn Llm,
+    pair: &OpenPair,
+    (newer, older): (&Item, &Item),
+    left: Duration,
+    done: &mut SettledByModel,
+    now: Timestamp,
+) -> Result<()> {
+    let timeout = Duration::from_millis(engine.settings.llm_timeout_ms).min(left);
+    let Ok(answer) = llm.complete(&settle_prompt(&older.content, &newer.content), timeout) else {
+        done.failed += 1;
+        return Ok(());
+    };
+    let Some(ruling) = ruling_of(&answer) else {
+        done.unread += 1;
+        return Ok(());
+    };
+    let rows: (RowId, RowId) = (pair.newer, pair.older);
+    if let PairOutcome::Settled(event) =
+        engine.store.settle_pair(rows.0, rows.1, ruling, Stamp { now, actor: ACTOR })?
+    {
+        done.events.push(event);
+        match ruling {
+            PairRuling::Replaces => done.replaced += 1,
+            PairRuling::Confirms => done.confirmed += 1,
+            PairRuling::DifferentFrom => done.different += 1,
+        }
+    }
+    Ok(())
+}
