@@ -127,6 +127,7 @@ fn decided(pair: &Pair) -> Decision {
     let told = Incoming { text: &pair.told, happened: false, first_time: None };
     let kept = Existing {
         text: &pair.kept,
+        happened: false,
         time: Timestamp::UNIX_EPOCH,
         cosine: Some(pair.cosine),
         relation: pair.relation,

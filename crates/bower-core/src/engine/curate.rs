@@ -227,7 +227,7 @@ fn keep(
             let decision = if let Some(at) = near.iter().position(|one| one.has_wording(&text)) {
                 said_before(at)
             } else {
-                relations.ask(engine, &memory.content, &near)?;
+                relations.ask(engine, &text, &near)?;
                 weigh(&told, &near, &mut read, &relations)
             };
             Choice::ruled(&decision, &near, &text)
@@ -275,6 +275,7 @@ fn weigh(
     }
     let kept = |one: &Neighbour| merge::Existing {
         text: &read[&one.item.row],
+        happened: happens(one.item.memory_type),
         time: one.item.create_time,
         cosine: one.cosine,
         relation: relations.of(one.item.row),

@@ -16,7 +16,6 @@
 mod constants;
 mod echo;
 mod fields;
-mod list;
 mod printed;
 mod random;
 mod refusal;

@@ -20,7 +20,7 @@ pub use why::{Rule, Why};
 pub struct Incoming<'a> {
     /// Its words.
     pub text: &'a Analysis,
-    /// Whether it tells what happened, which nothing that happens later undoes.
+    /// Whether it tells what happened.
     pub happened: bool,
     /// When it was told first, where that was before and whoever tells it says so: then it may be told late. Else it is told
     /// after everything that is there: its change comes after theirs, whatever the clock said at any of them.
@@ -32,6 +32,8 @@ pub struct Incoming<'a> {
 pub struct Existing<'a> {
     /// Its words.
     pub text: &'a Analysis,
+    /// Whether it tells what happened, which nothing that happens later undoes.
+    pub happened: bool,
     /// When it was told, by the clock of that day, or as whoever told it said.
     pub time: Timestamp,
     /// Its likeness in meaning to the told text; none without a model.
@@ -120,7 +122,8 @@ fn extended(told: &Incoming<'_>, memory: &Existing<'_>, at: usize) -> Option<Dec
 
 /// Decides where one number differs and nothing else. The later text stays.
 fn replaced(told: &Incoming<'_>, memory: &Existing<'_>, at: usize) -> Option<Decision> {
-    let is_objected = told.happened || memory.relation.is_some_and(|relation| !relation.is_update());
+    let happened = told.happened || memory.happened;
+    let is_objected = happened || memory.relation.is_some_and(|relation| !relation.is_update());
     if is_objected || !memory.text.has_other_number(told.text) {
         return None;
     }
@@ -135,23 +138,28 @@ fn replaced(told: &Incoming<'_>, memory: &Existing<'_>, at: usize) -> Option<Dec
     })
 }
 
-/// Decides by the model: a likely repeat is kept as another wording, a likely contradiction goes to review.
+/// Decides by the model: a likely repeat is kept as another wording; else a likely contradiction goes to review.
 fn judged(told: &Incoming<'_>, kept: &[Existing<'_>]) -> Option<Decision> {
-    let decided = |(at, memory): (usize, &Existing<'_>)| {
-        let relation = memory.relation?;
-        let why = |rule, likelihood| Why { likelihood: Some(likelihood), ..Why::beside(rule, memory) };
-        let is_whole = told.text.count() <= READ_WORDS && memory.text.count() <= READ_WORDS;
-        if relation.is_same() && is_whole && !memory.text.has_other_value(told.text) {
-            let why = why(Rule::LikelySame, relation.same);
-            return Some((relation.same, Decision::new(CurateOutcome::Confirm, at, why)));
-        }
-        relation.is_contradiction().then(|| {
-            let why = why(Rule::LikelyContradiction, relation.contradiction);
-            (relation.contradiction, Decision::new(CurateOutcome::Contradict, at, why))
+    let read = || {
+        let is_whole =
+            |memory: &&Existing<'_>| told.text.count() <= READ_WORDS && memory.text.count() <= READ_WORDS;
+        kept.iter().enumerate().filter(move |(_, memory)| is_whole(memory))
+    };
+    let likeliest = |fate, rule, likelihood: &dyn Fn(&Existing<'_>) -> Option<f32>| {
+        let found = read().filter_map(|(at, memory)| Some((likelihood(memory)?, at, memory)));
+        found.max_by(|one, two| one.0.total_cmp(&two.0)).map(|(likelihood, at, memory)| {
+            let why = Why { likelihood: Some(likelihood), ..Why::beside(rule, memory) };
+            Decision::new(fate, at, why)
         })
     };
-    let decisions = kept.iter().enumerate().filter_map(decided);
-    decisions.max_by(|one, two| one.0.total_cmp(&two.0)).map(|(_, decision)| decision)
+    let repeat = |memory: &Existing<'_>| {
+        let relation = memory.relation.filter(PairLikelihood::is_same)?;
+        (!memory.text.has_other_value(told.text)).then_some(relation.same)
+    };
+    let contradiction =
+        |memory: &Existing<'_>| Some(memory.relation.filter(PairLikelihood::is_contradiction)?.contradiction);
+    likeliest(CurateOutcome::Confirm, Rule::LikelySame, &repeat)
+        .or_else(|| likeliest(CurateOutcome::Contradict, Rule::LikelyContradiction, &contradiction))
 }
 
 /// Links a text to the nearest memory, if one is near.

@@ -181,7 +181,7 @@ pub const TOOLS: &[Tool] = &[
     Tool {
         name: "memory_store",
         about: "Keep one fact, decision, preference or procedure that will matter later, as a sentence that stands alone. \
-                Repeats confirm, new values replace old ones, junk is refused with a reason. If possible earlier memories are \
+                Repeats confirm, a new number in the same words replaces the old one, junk is refused. If possible earlier memories are \
                 named, settle each with memory_settle.",
         shown: &[
             ("content", ""),

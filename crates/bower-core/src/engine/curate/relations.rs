@@ -8,6 +8,7 @@ use crate::engine::Engine;
 use crate::engine::curate::neighbours::Neighbour;
 use crate::error::Result;
 use crate::item::RowId;
+use crate::memory::analysis::Analysis;
 use crate::memory::relation::PairLikelihood;
 
 /// Most memories that are compared with one new text, the nearest first. Each takes the model a millisecond or two.
@@ -24,13 +25,18 @@ pub(crate) struct Relations(HashMap<RowId, Option<PairLikelihood>>);
 impl Relations {
     /// Asks about the nearest of some memories. Without a model, and where it fails, nothing is known: the text is kept all
     /// the same, and the answer names the failure as it does a missing model.
-    pub(crate) fn ask(&mut self, engine: &Engine, content: &str, near: &[Neighbour]) -> Result<()> {
+    ///
+    /// It asks about every memory of which the form of the two texts decides, so that the model can object.
+    pub(crate) fn ask(&mut self, engine: &Engine, text: &Analysis, near: &[Neighbour]) -> Result<()> {
+        let content = text.text();
         let mut order: Vec<(f32, &Neighbour)> = near
             .iter()
             .filter_map(|one| Some((one.cosine.filter(|cosine| *cosine >= LEAST_COSINE)?, one)))
             .collect();
         order.sort_by(|one, two| two.0.total_cmp(&one.0));
-        for (_, one) in order.into_iter().take(MOST_COMPARED) {
+        order.truncate(MOST_COMPARED);
+        let nearest = order.into_iter().map(|(_, one)| one);
+        for one in nearest.chain(near.iter().filter(|one| is_decided_by_form(text, one))) {
             if let Entry::Vacant(place) = self.0.entry(one.item.row) {
                 place.insert(relation(engine, &one.item.content, content)?);
             }
@@ -42,6 +48,12 @@ impl Relations {
     pub(crate) fn of(&self, row: RowId) -> Option<PairLikelihood> {
         self.0.get(&row).copied().flatten()
     }
+}
+
+/// Whether the form of two texts decides what the later is to the earlier, unless the model objects.
+fn is_decided_by_form(later: &Analysis, earlier: &Neighbour) -> bool {
+    let earlier = Analysis::of(&earlier.item.content);
+    earlier.has_other_number(later) || earlier.is_begun_by(later) || later.is_begun_by(&earlier)
 }
 
 /// Asks what a later text is to an earlier one; `None` if no model can tell.

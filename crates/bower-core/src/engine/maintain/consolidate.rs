@@ -1,6 +1,6 @@
 //! Consolidates memories of one namespace and type that are close in meaning into patterns.
-//! The model must not find that a member says anything else than the centre. One transaction writes several clusters, each independent of the others, so a
-//! stopped run goes on where it was.
+//! The model must not find that a member says anything else than the centre. One transaction writes several clusters, each
+//! independent of the others, so a stopped run goes on where it was.
 
 use jiff::Timestamp;
 use serde_json::{Map, json};

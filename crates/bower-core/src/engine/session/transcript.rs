@@ -373,7 +373,12 @@ impl<'a> TranscriptReader<'a> {
             possible,
         };
         if self.request.dry_run {
-            let judged = TextClass::of(self.engine, &content)?.judge(&content, None, CONFIDENCE);
+            let class = TextClass::of(self.engine, &content)?;
+            if class.is_junk(Gate::Strict) {
+                self.report.refused += 1;
+                return Ok(());
+            }
+            let judged = class.judge(&content, None, CONFIDENCE);
             self.report.kept.push(kept(None, judged.memory_type, CurateOutcome::Create, None, Vec::new()));
             return Ok(());
         }

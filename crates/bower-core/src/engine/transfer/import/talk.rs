@@ -22,7 +22,7 @@ use crate::ingest::{
     Element, Line, MOST_VALUES, Transcript, Turn, check_values, conversation, each_element, each_value,
     line_too_long, read_line,
 };
-use crate::item::{Author, Kind, Provenance, Scope, Status, Tier, Visibility};
+use crate::item::{Author, Gate, Kind, Provenance, Scope, Status, Tier, Visibility};
 use crate::memory::gate;
 use crate::request::moving::{ImportProgress, ImportRequest};
 use crate::store::copies::{ItemCopy, NewPiece, PieceOutcome};
@@ -323,6 +323,10 @@ impl Talk<'_, '_> {
         }
         let said = verdict.redacted.as_ref().map_or(turn.text.trim(), |redacted| redacted.text.as_str());
         let class = TextClass::of(self.import.engine, said)?;
+        // Whoever imports a talk as memories wants its turns, unless the gate is strict.
+        if strictness == Gate::Strict && class.is_junk(strictness) {
+            return Ok(Err(true));
+        }
         let name = turn.speaker.name(request.me.as_deref());
         let content = format!("{name}: {said}");
         if content.len() > MAX_CONTENT_BYTES {
