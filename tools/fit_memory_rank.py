@@ -27,7 +27,7 @@ import numpy as np
 
 FITTED = {'words': 'memory_text_weight', 'meaning': 'memory_vector_weight', 'word by word': 'memory_tokens_weight'}
 # As in native.rs. Statements of one moment say little about these.
-FIXED = {'every word': ('complete_weight', 6.), 'names': ('name_weight', 4.), 'fit': ('fit_weight', .5)}
+FIXED = {'every word': ('complete_weight', 6.), 'names': ('name_weight', 4.)}
 RIDGE = 1e-3
 FEW = 40
 OTHERS = 60
