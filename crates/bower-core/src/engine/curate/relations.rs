@@ -1,15 +1,16 @@
 //! Asks the local model what a new text is to the nearest memories.
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 
 use crate::embed::{Classifier, Statements};
 use crate::engine::Engine;
 use crate::engine::curate::neighbours::Neighbour;
+use crate::engine::model::embedder_threads;
 use crate::error::Result;
 use crate::item::RowId;
 use crate::memory::analysis::Analysis;
 use crate::memory::relation::PairLikelihood;
+use crate::vector::in_order;
 
 /// Most memories that are compared with one new text, the nearest first. Each takes the model a millisecond or two.
 const MOST_COMPARED: usize = 4;
@@ -28,18 +29,20 @@ impl Relations {
     ///
     /// It asks about every memory of which the form of the two texts decides, so that the model can object.
     pub(crate) fn ask(&mut self, engine: &Engine, text: &Analysis, near: &[Neighbour]) -> Result<()> {
-        let content = text.text();
         let mut order: Vec<(f32, &Neighbour)> = near
             .iter()
             .filter_map(|one| Some((one.cosine.filter(|cosine| *cosine >= LEAST_COSINE)?, one)))
             .collect();
         order.sort_by(|one, two| two.0.total_cmp(&one.0));
         order.truncate(MOST_COMPARED);
-        let nearest = order.into_iter().map(|(_, one)| one);
-        for one in nearest.chain(near.iter().filter(|one| is_decided_by_form(text, one))) {
-            if let Entry::Vacant(place) = self.0.entry(one.item.row) {
-                place.insert(relation(engine, &one.item.content, content)?);
-            }
+        let by_form = near.iter().filter(|one| is_decided_by_form(text, one));
+        let mut open: Vec<&Neighbour> = order.into_iter().map(|(_, one)| one).chain(by_form).collect();
+        open.retain(|one| !self.0.contains_key(&one.item.row));
+        let found = in_order(embedder_threads(&engine.settings), open.len(), |nth| {
+            relation(engine, &open[nth].item.content, text.text())
+        });
+        for (one, relation) in open.into_iter().zip(found) {
+            self.0.insert(one.item.row, relation?);
         }
         Ok(())
     }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::engine::Engine;
 use crate::error::Result;
-use crate::item::{PairRuling, RowId, Status};
+use crate::item::{PairRuling, Status};
 use crate::llm::{Llm, settle_prompt};
 use crate::memory::relation::ruling_of;
 use crate::request::{Item, SettledByModel};
@@ -37,7 +37,7 @@ pub(crate) fn settle_open(engine: &Engine, most_ms: u64, now: Timestamp) -> Resu
         let mut sides = engine.store.items(&[pair.newer, pair.older])?;
         let (Some(older), Some(newer)) = (sides.pop().flatten(), sides.pop().flatten()) else { continue };
         if may_settle(&newer, &older) {
-            settle(engine, llm, &pair, (&newer, &older), left, &mut done, now)?;
+            settle(engine, llm, pair, (&newer, &older), left, &mut done, now)?;
         }
     }
     Ok(Some(done))
@@ -52,7 +52,7 @@ fn may_settle(newer: &Item, older: &Item) -> bool {
 fn settle(
     engine: &Engine,
     llm: &dyn Llm,
-    pair: &OpenPair,
+    pair: OpenPair,
     (newer, older): (&Item, &Item),
     left: Duration,
     done: &mut SettledByModel,
@@ -67,10 +67,8 @@ fn settle(
         done.unread += 1;
         return Ok(());
     };
-    let rows: (RowId, RowId) = (pair.newer, pair.older);
-    if let PairOutcome::Settled(event) =
-        engine.store.settle_pair(rows.0, rows.1, ruling, Stamp { now, actor: ACTOR })?
-    {
+    let stamp = Stamp { now, actor: ACTOR };
+    if let PairOutcome::Settled(event) = engine.store.settle_pair(pair.newer, pair.older, ruling, stamp)? {
         done.events.push(event);
         match ruling {
             PairRuling::Replaces => done.replaced += 1,
