@@ -43,7 +43,7 @@ pub fn word_lists(path: &str, text: &str) -> Vec<String> {
                     word.chars().any(char::is_alphabetic)
                         && word.chars().all(|c| c.is_alphabetic() || matches!(c, ' ' | '-' | '\''))
                 };
-                run = if words.iter().all(|word| is_word(word)) { run + words.len() } else { 0 };
+                run = if words.iter().all(is_word) { run + words.len() } else { 0 };
             } else if part.chars().any(char::is_alphanumeric) {
                 run = 0;
             }
