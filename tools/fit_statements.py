@@ -11,7 +11,8 @@ MODEL is the folder with all-MiniLM-L6-v2's `model.safetensors` and `vocab.txt`.
 beside the products of the first four layers are fitted (LoRA, Hu et al. 2021), with linear classifiers over the states.
 
 It learns from `crates/bower-bench/data/memory` in two steps. In the first, pairs of statements come from one group or from the
-nearest groups. In the second, a third of the pairs cross groups at random, so that the later text alone tells nothing.
+nearest groups. In the second, a third of the pairs cross groups at random, so that the later text alone tells nothing, and a
+fifth differ in one number alone.
 `--fold` leaves out every fourth file of each kind, as `left_out` says.
 `--check` fails where the data is not that which the committed adapter was fitted to.
 """
@@ -29,6 +30,7 @@ ADAPTER = ROOT / 'crates/bower-core/src/embed/statements.adapter'
 RELATIONS = ['same', 'more', 'update', 'contradiction', 'different']
 PIECES = ['keep', 'part', 'drop', 'foreign', 'inject']
 TYPES = ['fact', 'preference', 'decision', 'convention', 'procedure', 'gotcha', 'plan', 'event', 'person', 'project']
+FOLDERS = ('statements', 'admission', 'sessions', 'numbers')
 CLASSES = {'pair': len(RELATIONS), 'piece': len(PIECES), 'adm': 2, 'type': len(TYPES), 'dated': 2}
 HIDDEN, HEADS, LAYERS, RANK = 384, 12, 4, 64
 # A term's scale (LoRA's alpha over its rank).
@@ -38,7 +40,7 @@ PAIR, TEXT, PIECE, BEFORE, BEFORE_START, AFTER = 62, 126, 64, 50, 8, 14
 # The first step: epochs, batch, rate, share of hidden tokens, and how often texts and pieces come in an epoch.
 EPOCHS, BATCH, RATE, HIDE, REPEAT = 4, 256, 1e-3, .05, {'pair': 1, 'piece': 3, 'adm': 3, 'type': 1, 'dated': 1}
 # The second step: examples, of which so many of each kind; batch and rate.
-SECOND, MIX, SECOND_BATCH, SECOND_RATE = 26_000, {'pair': .55, 'across': .3, 'adm': .07, 'piece': .06, 'type': .02}, 64, 4e-4
+SECOND, MIX, SECOND_BATCH, SECOND_RATE = 26_000, {'pair': .4, 'across': .25, 'number': .2, 'adm': .07, 'piece': .06, 'type': .02}, 64, 4e-4
 FOLDS = 4
 
 
@@ -53,7 +55,7 @@ def lines(path):
 def checksum():
     """SHA-256 over the data that the adapter is fitted to."""
     digest = hashlib.sha256()
-    for folder in ('statements', 'admission', 'sessions'):
+    for folder in FOLDERS:
         for path in files(folder):
             digest.update(path.name.encode() + b'\0' + path.read_bytes())
     return digest.hexdigest()
@@ -62,7 +64,7 @@ def checksum():
 def left_out(fold):
     """The files that a fold leaves out: every fourth of each kind."""
     kinds = [[p for p in files('statements') if p.name.startswith(kind)] for kind in ('en-', 'many-')]
-    kinds += [files('admission'), files('sessions')]
+    kinds += [files('admission'), files('sessions'), files('numbers')]
     return {path for kind in kinds for at, path in enumerate(kind) if at % FOLDS == fold}
 
 
@@ -189,6 +191,10 @@ def second_examples(inputs, paths, neighbours, rng):
         if one != two:
             texts = rng.choice(statements(groups[one])), rng.choice(statements(groups[two]))
             found['pair'].append((*inputs.pair(*texts), RELATIONS.index('different'), None))
+    numbers = [one for path in files('numbers') if path in paths for one in lines(path)]
+    for one in rng.choices(numbers, k=count['number']):
+        earlier, later = (one['earlier'], one['later']) if rng.random() < .5 else (one['later'], one['earlier'])
+        found['pair'].append((*inputs.pair(earlier, later), RELATIONS.index(one['label']), None))
     for task, kind in (('adm', 'adm'), ('piece', 'piece'), ('type', 'type'), ('dated', 'type')):
         found[task] = rng.sample(first[task], min(count[kind], len(first[task])))
     return found
@@ -332,7 +338,7 @@ def main():
     torch.manual_seed(0)
     rng, device = random.Random(0), 'cuda' if torch.cuda.is_available() else 'cpu'
     out = left_out(options.fold) if options.fold is not None else set()
-    paths = {path for folder in ('statements', 'admission', 'sessions') for path in files(folder)} - out
+    paths = {path for folder in FOLDERS for path in files(folder)} - out
     groups = [group for path in files('statements') if path in paths for group in lines(path)]
     inputs = Inputs(options.model / 'vocab.txt')
     found = vectors(options.model, inputs, [group['s'] for group in groups], device)

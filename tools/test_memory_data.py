@@ -1,6 +1,7 @@
 """Tests the form of the texts in crates/bower-bench/data/memory: every line has its fields, and no text stands twice."""
 import collections
 import json
+import os
 import pathlib
 import unittest
 
@@ -47,6 +48,25 @@ class Statements(unittest.TestCase):
     def test_no_statement_stands_twice(self):
         seen = collections.Counter(text for _, group in lines('statements') for text in statements(group))
         self.assertEqual([text for text, times in seen.items() if times > 1], [])
+
+
+class Numbers(unittest.TestCase):
+    def test_each_pair_differs_in_one_number_of_its_second_half(self):
+        seen = set()
+        for place, one in lines('numbers'):
+            with self.subTest(place):
+                self.assertIn(one['label'], ('update', 'different'))
+                self.assertTrue(one['lang'])
+                earlier, later = one['earlier'], one['later']
+                self.assertNotIn((earlier, later), seen)
+                seen.add((earlier, later))
+                before = len(os.path.commonprefix([earlier, later]))
+                after = len(os.path.commonprefix([earlier[:before - 1:-1], later[:before - 1:-1]]))
+                for text in (earlier, later):
+                    changed = text[before:len(text) - after]
+                    self.assertNotIn(' ', changed)
+                    around = text[:before].split(' ')[-1] + changed + text[len(text) - after:].split(' ')[0]
+                    self.assertTrue(any(c.isdigit() for c in around), around)
 
 
 class Admission(unittest.TestCase):

@@ -180,7 +180,7 @@ proptest! {
         let (one, two) = (Analysis::of(&kept), Analysis::of(&told));
         if decision.fate == CurateOutcome::Supersede {
             prop_assert!(one.has_other_number(&two) && !pinned);
-            prop_assert!(!is_read || likelihoods[2] >= 0.5);
+            prop_assert!(!is_read || likelihoods[2] >= 0.8);
         }
         if decision.fate == CurateOutcome::Append {
             prop_assert!(one.is_begun_by(&two) && !pinned);
