@@ -181,8 +181,8 @@ fn read(file: &Path, model: &MiniLm) -> Result<Vec<Pair>, Failed> {
         };
         let cosine = vector(kept)?.iter().zip(&vector(told)?).map(|(one, two)| one * two).sum();
         let pair = Statements::Pair { earlier: kept, later: told };
-        let found = model.classify(&pair, &[Classifier::Relation])?;
-        let relation = found.and_then(|found| PairLikelihood::new(found.first()?));
+        let found = model.classify(&pair, &[Classifier::Relation, Classifier::Number])?;
+        let relation = found.and_then(|found| PairLikelihood::new(found.first()?, *found.get(1)?.get(1)?));
         let (kept, told) = (Analysis::of(kept), Analysis::of(told));
         pairs.push(Pair { label, has_score: score.is_some(), kept, told, cosine, relation });
     }

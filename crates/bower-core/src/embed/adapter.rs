@@ -87,6 +87,8 @@ pub enum Classifier {
     Kind,
     /// Whether a text holds until further notice, or ends by itself.
     Durability,
+    /// Whether both texts of a pair that differ in one number hold, or the number is a value and the later text replaces it.
+    Number,
 }
 
 /// The classes of [`Classifier::Kind`].
@@ -105,7 +107,8 @@ pub const KINDS: [&str; 10] = [
 
 impl Classifier {
     /// Every value, in the order of the packed weights.
-    const ALL: [Self; 5] = [Self::Relation, Self::Piece, Self::Admission, Self::Kind, Self::Durability];
+    const ALL: [Self; 6] =
+        [Self::Relation, Self::Piece, Self::Admission, Self::Kind, Self::Durability, Self::Number];
 
     /// Returns the name in the script's tensors.
     #[cfg(feature = "parts")]
@@ -116,6 +119,7 @@ impl Classifier {
             Self::Admission => "adm",
             Self::Kind => "type",
             Self::Durability => "dated",
+            Self::Number => "number",
         }
     }
 
@@ -123,7 +127,7 @@ impl Classifier {
     const fn classes(self) -> usize {
         match self {
             Self::Relation | Self::Piece => 5,
-            Self::Admission | Self::Durability => 2,
+            Self::Admission | Self::Durability | Self::Number => 2,
             Self::Kind => KINDS.len(),
         }
     }
@@ -137,7 +141,7 @@ impl Classifier {
 }
 
 /// Number of classes of all classifiers.
-const CLASSES: usize = 5 + 5 + 2 + KINDS.len() + 2;
+const CLASSES: usize = 5 + 5 + 2 + KINDS.len() + 2 + 2;
 
 /// The last section, as JSON.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -384,7 +388,7 @@ mod tests {
     #[test]
     fn the_classes_of_all_classifiers_follow_each_other() {
         let ranges: Vec<Range<usize>> = Classifier::ALL.iter().map(|one| one.range()).collect();
-        assert_eq!(ranges, [0..5, 5..10, 10..12, 12..22, 22..24]);
-        assert_eq!(CLASSES, 24);
+        assert_eq!(ranges, [0..5, 5..10, 10..12, 12..22, 22..24, 24..26]);
+        assert_eq!(CLASSES, 26);
     }
 }

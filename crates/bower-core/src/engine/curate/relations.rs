@@ -62,6 +62,7 @@ fn is_decided_by_form(later: &Analysis, earlier: &Neighbour) -> bool {
 /// Asks what a later text is to an earlier one; `None` if no model can tell.
 pub(crate) fn relation(engine: &Engine, earlier: &str, later: &str) -> Result<Option<PairLikelihood>> {
     let pair = Statements::Pair { earlier, later };
-    let found = engine.model.give(|embedder| embedder.classify(&pair, &[Classifier::Relation]))?;
-    Ok(found.flatten().and_then(|found| PairLikelihood::new(found.first()?)))
+    let classifiers = [Classifier::Relation, Classifier::Number];
+    let found = engine.model.give(|embedder| embedder.classify(&pair, &classifiers))?;
+    Ok(found.flatten().and_then(|found| PairLikelihood::new(found.first()?, *found.get(1)?.get(1)?)))
 }

@@ -34,7 +34,8 @@ fn unread(kept: &str, told: &str) -> String {
 /// What becomes of a text that the model has compared: likelihoods of the same, more, an update, a contradiction and another
 /// matter.
 fn judged(kept: &str, told: &str, likelihoods: [f32; 5]) -> (String, Vec<(PossibleWhy, f32)>) {
-    let decision = decided(kept, told, |memory| memory.relation = PairLikelihood::new(&likelihoods));
+    let decision =
+        decided(kept, told, |memory| memory.relation = PairLikelihood::new(&likelihoods, likelihoods[2]));
     let possible = decision.possible.iter().map(|one| (one.why, one.likelihood)).collect();
     (line(&decision), possible)
 }
@@ -154,7 +155,7 @@ fn the_likeliest_of_several_memories_decides() {
     let texts = ["a b", "c d", "e f"].map(Analysis::of);
     let likelihoods = [[0.75, 0.0, 0.0, 0.0, 0.25], [0.8, 0.0, 0.0, 0.0, 0.2], [0.1, 0.0, 0.0, 0.9, 0.0]];
     let kept = texts.iter().zip(&likelihoods).map(|(text, likelihoods)| Existing {
-        relation: PairLikelihood::new(likelihoods),
+        relation: PairLikelihood::new(likelihoods, likelihoods[2]),
         ..existing(text, Some(0.6))
     });
     let told = Analysis::of("g h");
@@ -175,7 +176,7 @@ proptest! {
     ) {
         let decision = decided(&kept, &told, |memory| {
             memory.pinned = pinned;
-            memory.relation = PairLikelihood::new(&likelihoods).filter(|_| is_read);
+            memory.relation = PairLikelihood::new(&likelihoods, likelihoods[2]).filter(|_| is_read);
         });
         let (one, two) = (Analysis::of(&kept), Analysis::of(&told));
         if decision.fate == CurateOutcome::Supersede {
