@@ -166,7 +166,7 @@ class Trial:
             start = time.monotonic()
             if action == 'curate':
                 word, text = self.memory()
-                self.keep(self.bower.must('curate', text, '--gate', 'off'), word)
+                self.keep(self.bower.must('curate', text, '--type', 'fact', '--gate', 'off'), word)
             else:
                 self.bower.must('index', str(self.library.folder))
                 self.library_acknowledged()
@@ -195,14 +195,14 @@ class Trial:
         else:
             word, text = self.memory()
             compact_after = 1 if action == 'compact' else None
-            processes.append((self.bower.start('curate', text, '--gate', 'off', compact_after=compact_after), word))
+            processes.append((self.bower.start('curate', text, '--type', 'fact', '--gate', 'off', compact_after=compact_after), word))
         if action == 'two':
             if self.chance.random() < 0.5:
                 self.library.change()
                 processes.append((self.bower.start('index', str(self.library.folder)), None))
             else:
                 word, text = self.memory()
-                processes.append((self.bower.start('curate', text, '--gate', 'off', compact_after=1), word))
+                processes.append((self.bower.start('curate', text, '--type', 'fact', '--gate', 'off', compact_after=1), word))
             self.chance.shuffle(processes)
         self.kill(action, processes[0][0])
         for at, (process, word) in enumerate(processes):
@@ -265,7 +265,7 @@ class Trial:
         if code != 0 or data is None or '"bad"' in json.dumps(data):
             raise Lost(f'bower doctor is not happy ({code}): {json.dumps(data)} {error}')
         # The same text again: it takes every lock and adds nothing.
-        self.bower.must('curate', 'The probe that takes the lock after each kill.')
+        self.bower.must('curate', '--type', 'fact', 'The probe that takes the lock after each kill.')
 
     def hits(self, word, fast, id=None):
         """The hits with the word, and that with the id: a text may be kept as another wording of that memory."""
@@ -288,7 +288,7 @@ class Trial:
         """After the last kill: an undisturbed run indexes all there is, and the indexes compact."""
         self.bower.must('index', str(self.library.folder))
         self.library_acknowledged()
-        self.bower.must('curate', 'The last write compacts what is left.', compact_after=1)
+        self.bower.must('curate', '--type', 'fact', 'The last write compacts what is left.', compact_after=1)
         self.check(everything=True)
         status = self.bower.must('status')
         if status.get('text_tail', 0) > 20:
