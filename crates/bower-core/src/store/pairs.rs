@@ -61,7 +61,7 @@ pub trait Pairs {
     /// or active.
     fn possible(&self, rows: &[RowId]) -> Result<Vec<Vec<PossibleRow>>>;
     /// Returns pairs of memories of which the newer may replace or repeat the older and nobody said which, opened before a time:
-    /// at most `most` of them, the likeliest first. Both sides are active, and none is pinned.
+    /// at most `most` of them, the likeliest first. Both sides are active and reviewed, and none is pinned.
     fn open_pairs(&self, before: Timestamp, most: usize) -> Result<Vec<OpenPair>>;
     /// Returns each wording with its memory, whatever the memory's status.
     fn wordings(&self) -> Result<Vec<(RowId, RowId)>>;

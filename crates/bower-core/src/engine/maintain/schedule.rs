@@ -132,7 +132,8 @@ impl Engine {
 
     /// Runs the regular maintenance of a long-lived process, beside its answers. It sweeps once a day, and prunes if
     /// requested. It consolidates the memories of scopes and owners at 80 % of a limit (once, until a memory is written). It
-    /// lets the language model settle open pairs, if a setting says how many, and does what [`Engine::maintain`] does. A part that fails is reported, and the others are done.
+    /// lets the language model settle open pairs, if a setting says how many, and does what [`Engine::maintain`] does. A part
+    /// that fails is reported, and the others are done.
     pub fn run_maintenance(&self, request: &MaintenanceRequest, now: Timestamp) -> MaintenanceReport {
         let start = Instant::now();
         let mut kept = MaintenanceReport::default();

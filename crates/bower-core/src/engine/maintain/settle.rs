@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::engine::Engine;
 use crate::error::Result;
-use crate::item::{PairRuling, Status};
+use crate::item::PairRuling;
 use crate::llm::{Llm, settle_prompt};
 use crate::memory::relation::ruling_of;
 use crate::request::{Item, SettledByModel};
@@ -43,10 +43,9 @@ pub(crate) fn settle_open(engine: &Engine, most_ms: u64, now: Timestamp) -> Resu
     Ok(Some(done))
 }
 
-/// Whether a model may settle a pair that nobody else did.
+/// Whether a model may settle an open pair.
 fn may_settle(newer: &Item, older: &Item) -> bool {
-    let stands = |item: &Item| item.status == Status::Active && item.provenance.reviewed && !item.damaged;
-    stands(newer) && stands(older) && (older.provenance.is_outside() || !newer.provenance.is_outside())
+    !newer.damaged && !older.damaged && (older.provenance.is_outside() || !newer.provenance.is_outside())
 }
 
 fn settle(

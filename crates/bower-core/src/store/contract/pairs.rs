@@ -76,13 +76,17 @@ fn what_is_possible_stays_open_until_one_side_leaves_answers() {
 }
 
 #[test]
-fn open_pairs_are_those_that_nobody_settled_and_nobody_pinned() {
+fn open_pairs_are_those_that_nobody_settled_and_a_model_may() {
     with_store(|store, _| {
         let [one, two, three] = [("one", 1), ("two", 2), ("three", 3)]
             .map(|(text, second)| told(store, text, WriteAction::Alone, second));
         let pinned = NewMemory { tier: Tier::Pinned, ..memory("pinned") };
         let pinned = put(store, &pinned, stamp(4)).unwrap().row;
-        let new = open(store, "new", &[(one, 0.25), (two, 0.75), (three, 0.5), (pinned, 0.9)], 5);
+        let unreviewed = Provenance::picked(Author::Agent, Author::Agent);
+        let unreviewed = NewMemory { provenance: unreviewed, ..memory("unreviewed") };
+        let unreviewed = put(store, &unreviewed, stamp(4)).unwrap().row;
+        let others = [(one, 0.25), (two, 0.75), (three, 0.5), (pinned, 0.9), (unreviewed, 0.8)];
+        let new = open(store, "new", &others, 5);
         let pairs = |before, most| {
             let found = store.open_pairs(at(before), most).unwrap();
             assert!(found.iter().all(|pair| pair.newer == new));

@@ -71,6 +71,7 @@ impl Pairs for SqliteStore {
                      JOIN items n ON n.row = r.row JOIN items o ON o.row = r.other
                      WHERE r.relation IN ('may_replace', 'may_repeat') AND r.create_time < ?1
                        AND n.status = 'active' AND o.status = 'active' AND n.tier > 1 AND o.tier > 1
+                       AND n.reviewed AND o.reviewed
                      ORDER BY r.strength DESC, r.row DESC, r.other LIMIT ?2",
                 )?
                 .query_map(params![before.as_microsecond(), most.cast_signed()], |row| {
