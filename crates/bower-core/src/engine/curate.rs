@@ -11,7 +11,6 @@ pub(crate) mod settle;
 pub(crate) mod write;
 
 use jiff::Timestamp;
-use std::collections::HashMap;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
@@ -206,7 +205,7 @@ fn keep(
         happened: happens(Some(memory.memory_type)),
         first_time: memory.create_time,
     };
-    let (mut read, mut relations) = (HashMap::new(), Relations::default());
+    let mut relations = Relations::default();
     let mut attempt = 0;
     loop {
         attempt += 1;
@@ -224,11 +223,13 @@ fn keep(
         let mut choice = if let Some((item, ruling)) = &word.main {
             Choice::told(item, *ruling, &text)
         } else {
-            let decision = if let Some(at) = near.iter().position(|one| one.has_wording(&text)) {
-                said_before(at)
-            } else {
-                relations.ask(engine, &text, &near)?;
-                weigh(&told, &near, &mut read, &relations)
+            let known = near.iter().position(|one| one.has_wording(&text));
+            let decision = match known.or_else(|| near.iter().position(|one| one.has_text(&text))) {
+                Some(at) => said_before(at),
+                None => {
+                    relations.ask(engine, &text, &near)?;
+                    weigh(&told, &near, &relations)
+                }
             };
             Choice::ruled(&decision, &near, &text)
         };
@@ -258,31 +259,22 @@ fn keep(
     }
 }
 
-/// Decides about a text that is, but for its form, a known wording of a memory.
+/// Decides about a text that is, but for its form, that of a memory or a wording of it.
 fn said_before(at: usize) -> Decision {
     Decision::new(CurateOutcome::Confirm, at, merge::Why::of(merge::Rule::SameText))
 }
 
-/// Decides, and reuses the analysis of memories from an earlier attempt.
-fn weigh(
-    told: &merge::Incoming<'_>,
-    near: &[Neighbour],
-    read: &mut HashMap<RowId, Analysis>,
-    relations: &Relations,
-) -> Decision {
-    for one in near {
-        read.entry(one.item.row).or_insert_with(|| Analysis::of(&one.item.content));
-    }
-    let kept = |one: &Neighbour| merge::Existing {
-        text: &read[&one.item.row],
+/// Decides about a text beside the memories near it.
+fn weigh(told: &merge::Incoming<'_>, near: &[Neighbour], relations: &Relations) -> Decision {
+    let kept = near.iter().map(|one| merge::Existing {
+        text: &one.text,
         happened: happens(one.item.memory_type),
         time: one.item.create_time,
         cosine: one.cosine,
         relation: relations.of(one.item.row),
         pinned: one.item.tier == Tier::Pinned,
-    };
-    let memories: Vec<merge::Existing<'_>> = near.iter().map(kept).collect();
-    decide(told, &memories)
+    });
+    decide(told, &kept.collect::<Vec<_>>())
 }
 
 /// Whether a memory has exactly this text.

@@ -58,6 +58,18 @@ struct Ends {
     two: Range<usize>,
 }
 
+impl Ends {
+    /// Returns the number of words between the ends, in the text that has more of them.
+    fn between(&self) -> usize {
+        self.one.len().max(self.two.len())
+    }
+
+    /// Whether the texts share as many words as they differ in, or more.
+    fn are_most(&self) -> bool {
+        self.between() <= self.before + self.after
+    }
+}
+
 /// Marks that end a statement, so that what follows adds to it.
 const ENDS: &[char] = &['.', ';', '!', '?', '(', '—', '–', '\n', '。', '；'];
 
@@ -146,9 +158,7 @@ impl Analysis {
     /// Whether two texts differ in one place that is no longer than what they share, or in their numbers.
     pub fn has_other_value(&self, later: &Self) -> bool {
         let ends = self.ends(later);
-        let differs_once = !ends.one.is_empty()
-            && !ends.two.is_empty()
-            && ends.one.len().max(ends.two.len()) <= ends.before + ends.after;
+        let differs_once = !ends.one.is_empty() && !ends.two.is_empty() && ends.are_most();
         let (one, two) = (self.numbers(), later.numbers());
         differs_once || (one.difference(&two).next().is_some() && two.difference(&one).next().is_some())
     }
@@ -156,8 +166,7 @@ impl Analysis {
     /// Returns the place where a later text differs; `None` if there is none, or the texts share less than they differ in.
     pub fn difference(&self, later: &Self) -> Option<Difference> {
         let ends = self.ends(later);
-        let longest = ends.one.len().max(ends.two.len());
-        if longest == 0 || longest > MOST_SHOWN || longest > ends.before + ends.after {
+        if !(1..=MOST_SHOWN).contains(&ends.between()) || !ends.are_most() {
             return None;
         }
         Some(Difference { from: self.shown(ends.one), to: later.shown(ends.two) })

@@ -1,5 +1,5 @@
 //! Decides what the local model's likelihoods of a later and an earlier statement are enough for.
-//! Every bar was chosen on statements of authors that the model was not fitted to (`tools/fit_statements.py --bars`).
+//! Every bar was chosen on statements of authors that the model was not fitted to (`tools/fit_statements.py --fold`).
 
 use crate::item::PairRuling;
 

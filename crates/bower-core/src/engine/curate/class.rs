@@ -10,9 +10,6 @@ use crate::memory::judge::{self, Judged, judge_text};
 /// From this likelihood on that a text ends by itself, it counts as dated: .64 of such texts are, by authors that the model was
 /// not fitted to (`tools/fit_statements.py --fold`); .36 of those that end by themselves are found.
 const DATED: f32 = 0.5;
-/// Below this likelihood of being worth keeping, a text that is kept all the same holds for a moment only. It is the bar of the
-/// strict gate.
-const PASSING: f32 = 0.5;
 
 /// What the model says of a text.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -46,7 +43,8 @@ impl TextClass {
     fn read(worth: &[f32], kind: &[f32], dated: &[f32]) -> Self {
         let worth = worth.get(1).copied();
         let likeliest = kind.iter().enumerate().max_by(|one, two| one.1.total_cmp(two.1));
-        let durability = if worth.is_some_and(|worth| worth < PASSING) {
+        // What the strict gate would refuse holds for a moment only, if it is kept all the same.
+        let durability = if is_junk(worth, Gate::Strict) {
             Durability::Passing
         } else if dated.get(1).is_some_and(|dated| *dated >= DATED) {
             Durability::Dated
@@ -58,7 +56,7 @@ impl TextClass {
 
     /// Whether the text is junk for a gate.
     pub(crate) fn is_junk(&self, gate: Gate) -> bool {
-        self.worth.is_some_and(|worth| gate::is_junk(worth, gate, &gate::Constants::default()))
+        is_junk(self.worth, gate)
     }
 
     /// Judges the text; `told` is its type, if somebody named one.
@@ -66,6 +64,11 @@ impl TextClass {
         let memory_type = told.unwrap_or(self.memory_type);
         judge_text(content, memory_type, self.durability, confidence, &judge::Constants::default())
     }
+}
+
+/// Whether a text with this likelihood of being worth keeping is junk for a gate.
+fn is_junk(worth: Option<f32>, gate: Gate) -> bool {
+    worth.is_some_and(|worth| gate::is_junk(worth, gate, &gate::Constants::default()))
 }
 
 /// Returns the type of memory for one of [`KINDS`]. What a text says of a person or a project is a fact.

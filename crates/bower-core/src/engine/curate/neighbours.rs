@@ -1,4 +1,4 @@
-//! Finds the memories that a new text may repeat, extend, replace or deny: by vector and by words.
+//! Finds the memories that a new text may repeat, extend, replace or contradict: by vector and by words.
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError};
@@ -23,21 +23,23 @@ const MOST_PLACES: usize = 16;
 /// An existing memory, and how close its meaning is to that of the new text.
 pub(crate) struct Neighbour {
     pub(crate) item: Item,
+    /// Its text.
+    pub(crate) text: Analysis,
     /// Cosine, the best of the memory and its wordings; `None` where one of the two has no vector.
     pub(crate) cosine: Option<f32>,
     /// Its other wordings that were found.
-    wordings: Vec<String>,
+    wordings: Vec<Analysis>,
 }
 
 impl Neighbour {
     /// Whether the memory, or a wording of it that was found, has a text but for its form.
     pub(crate) fn has_text(&self, told: &Analysis) -> bool {
-        Analysis::of(&self.item.content).plain() == told.plain() || self.has_wording(told)
+        self.text.plain() == told.plain() || self.has_wording(told)
     }
 
     /// Whether a wording that was found has a text but for its form.
     pub(crate) fn has_wording(&self, told: &Analysis) -> bool {
-        self.wordings.iter().any(|text| Analysis::of(text).plain() == told.plain())
+        self.wordings.iter().any(|text| text.plain() == told.plain())
     }
 }
 
@@ -149,12 +151,14 @@ fn joined(
         .into_iter()
         .zip(&memories)
         .map(|(item, (_, cosine))| {
-            Some(Neighbour { item: item.filter(&stands)?, cosine: *cosine, wordings: Vec::new() })
+            let item = item.filter(&stands)?;
+            let text = Analysis::of(&item.content);
+            Some(Neighbour { item, text, cosine: *cosine, wordings: Vec::new() })
         })
         .collect();
     for ((at, _), text) in wordings.iter().zip(texts) {
         if let (Some(near), Some(text)) = (&mut near[*at], text) {
-            near.wordings.push(text.content);
+            near.wordings.push(Analysis::of(&text.content));
         }
     }
     Ok(near.into_iter().flatten().collect())

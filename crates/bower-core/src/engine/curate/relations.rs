@@ -1,6 +1,6 @@
 //! Asks the local model what a new text is to the nearest memories.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::embed::{Classifier, Statements};
 use crate::engine::Engine;
@@ -35,11 +35,12 @@ impl Relations {
             .collect();
         order.sort_by(|one, two| two.0.total_cmp(&one.0));
         order.truncate(MOST_COMPARED);
-        let by_form = near.iter().filter(|one| is_decided_by_form(text, one));
+        let by_form = near.iter().filter(|one| is_decided_by_form(text, &one.text));
         let mut open: Vec<&Neighbour> = order.into_iter().map(|(_, one)| one).chain(by_form).collect();
-        open.retain(|one| !self.0.contains_key(&one.item.row));
+        let mut seen = HashSet::new();
+        open.retain(|one| !self.0.contains_key(&one.item.row) && seen.insert(one.item.row));
         let found = in_order(embedder_threads(&engine.settings), open.len(), |nth| {
-            relation(engine, &open[nth].item.content, text.text())
+            relation(engine, open[nth].text.text(), text.text())
         });
         for (one, relation) in open.into_iter().zip(found) {
             self.0.insert(one.item.row, relation?);
@@ -54,9 +55,8 @@ impl Relations {
 }
 
 /// Whether the form of two texts decides what the later is to the earlier, unless the model objects.
-fn is_decided_by_form(later: &Analysis, earlier: &Neighbour) -> bool {
-    let earlier = Analysis::of(&earlier.item.content);
-    earlier.has_other_number(later) || earlier.is_begun_by(later) || later.is_begun_by(&earlier)
+fn is_decided_by_form(later: &Analysis, earlier: &Analysis) -> bool {
+    earlier.has_other_number(later) || earlier.is_begun_by(later) || later.is_begun_by(earlier)
 }
 
 /// Asks what a later text is to an earlier one; `None` if no model can tell.
