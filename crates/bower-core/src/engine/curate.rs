@@ -224,12 +224,12 @@ fn keep(
             Choice::told(item, *ruling, &text)
         } else {
             let known = near.iter().position(|one| one.has_wording(&text));
-            let decision = match known.or_else(|| near.iter().position(|one| one.has_text(&text))) {
-                Some(at) => said_before(at),
-                None => {
-                    relations.ask(engine, &text, &near)?;
-                    weigh(&told, &near, &relations)
-                }
+            let decision = if let Some(at) = known.or_else(|| near.iter().position(|one| one.has_text(&text)))
+            {
+                said_before(at)
+            } else {
+                relations.ask(engine, &text, &near)?;
+                weigh(&told, &near, &relations)
             };
             Choice::ruled(&decision, &near, &text)
         };
