@@ -109,7 +109,8 @@ class Drive:
     def test_a_tool_used_on_a_file_brings_what_is_known_of_it(self) -> None:
         file = self.host.work / "ledger.py"
         file.write_text("total = 0\n", encoding="utf-8")
-        self.host.bower("curate", KNOWN_OF_FILE)
+        # A fact is in no briefing, so that only the hook of tools tells it.
+        self.host.bower("curate", KNOWN_OF_FILE, "--type", "fact")
         self.model.calls[LOOKS] = [self.host.using(file)]
         self.addCleanup(self.model.calls.pop, LOOKS)
         with self.instead("--tools"):
