@@ -83,6 +83,25 @@ struct Meta {
 #[derive(Deserialize)]
 struct MetaSegment {
     segment_id: String,
+    deletes: Option<MetaDeletes>,
+}
+
+/// The removed rows of a segment; the number is a part of their file's name.
+#[derive(Deserialize)]
+struct MetaDeletes {
+    opstamp: u64,
+}
+
+impl MetaSegment {
+    /// Whether a file belongs to the segment in this commit. The removed rows of an earlier commit stay in the folder until
+    /// tantivy deletes them, and longer where a process was killed.
+    fn has(&self, name: &str) -> bool {
+        let Some(kind) = name.strip_prefix(&self.segment_id.replace('-', "")) else { return false };
+        let Some(opstamp) = kind.strip_prefix('.').and_then(|kind| kind.strip_suffix(".del")) else {
+            return true;
+        };
+        self.deletes.as_ref().is_some_and(|deletes| opstamp == deletes.opstamp.to_string())
+    }
 }
 
 /// The part of a commit's payload about its checksums.
@@ -166,12 +185,10 @@ impl Files {
 
     /// Returns the files of a commit's segments that exist in the folder.
     fn files_of(&self, meta: &Meta) -> io::Result<Vec<PathBuf>> {
-        let ids: Vec<String> = meta.segments.iter().map(|one| one.segment_id.replace('-', "")).collect();
         let mut found = Vec::new();
         for entry in std::fs::read_dir(&self.dir)? {
             let name = entry?.file_name();
-            let is_of = |id: &String| name.to_str().is_some_and(|name| name.starts_with(id.as_str()));
-            if ids.iter().any(is_of) {
+            if name.to_str().is_some_and(|name| meta.segments.iter().any(|segment| segment.has(name))) {
                 found.push(PathBuf::from(name));
             }
         }
