@@ -64,6 +64,11 @@ impl PairLikelihood {
         self.same >= SAME
     }
 
+    /// Whether the later statement says the same, with or without more detail.
+    pub fn is_same_or_more(&self) -> bool {
+        self.same + self.more >= SAME
+    }
+
     /// Whether a statement that begins with the other may be merged with it.
     pub fn may_repeat(&self) -> bool {
         self.same + self.more >= MAY_REPEAT

@@ -223,7 +223,7 @@ impl Run<'_> {
         }
         let relation = relation(self.engine, centre.text(), other.text())?;
         Ok(relation.is_none_or(|relation| {
-            !relation.is_contradiction() && (happens(memory_type) || relation.may_repeat())
+            !relation.is_contradiction() && (happens(memory_type) || relation.is_same_or_more())
         }))
     }
 
