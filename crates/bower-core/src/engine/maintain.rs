@@ -1,5 +1,6 @@
 //! Maintains the store: the life of memories, consolidation, forgetting, and examination.
 
+mod bounded_llm;
 pub(crate) mod consolidate;
 pub(crate) mod forget;
 pub(crate) mod health;

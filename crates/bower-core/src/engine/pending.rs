@@ -1,7 +1,7 @@
 //! Holds writes that answers leave to [`Engine::maintain`](crate::engine::Engine::maintain).
 
 use jiff::Timestamp;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 
@@ -26,6 +26,8 @@ pub(crate) struct Pending {
     pub(crate) lacks_codes: AtomicBool,
     /// Scopes and owners whose memories this process consolidated.
     pub(crate) consolidated: Mutex<ConsolidatedUpto>,
+    /// Pairs of a newer and an older memory that the language model may not or could not settle.
+    pub(crate) left_open: Mutex<HashSet<(RowId, RowId)>>,
 }
 
 /// Last change up to which this process consolidated the memories of each scope and owner.

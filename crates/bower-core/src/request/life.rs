@@ -373,6 +373,9 @@ pub struct SettledByModel {
     pub unread: usize,
     /// Questions without an answer; their pairs stay open.
     pub failed: usize,
+    /// Why the last of these had none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failure: Option<String>,
     /// The events, one for each settled pair, for `undo`.
     pub events: Vec<u64>,
 }

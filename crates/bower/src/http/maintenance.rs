@@ -108,6 +108,9 @@ fn run_maintenance(app: &App) {
         let (replaced, confirmed, different) = (done.replaced, done.confirmed, done.different);
         let (unread, failed) = (done.unread, done.failed);
         tracing::info!(target: "bower", replaced, confirmed, different, unread, failed, "settled by the language model");
+        if let Some(why) = &done.failure {
+            tracing::warn!(target: "bower", cause = why.as_str(), "the language model gave no answer");
+        }
     }
     for one in &failed {
         tracing::warn!(target: "bower", part = one.part, cause = one.why.as_str(), "maintenance failed");

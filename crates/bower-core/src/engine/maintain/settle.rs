@@ -2,12 +2,14 @@
 //! Only the maintenance of a long-lived process does this, and only where the settings name a model and a number of pairs.
 
 use jiff::{SignedDuration, Timestamp};
+use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
 use crate::engine::Engine;
+use crate::engine::maintain::bounded_llm::BoundedLlm;
 use crate::error::Result;
 use crate::item::PairRuling;
-use crate::llm::{Llm, settle_prompt};
+use crate::llm::settle_prompt;
 use crate::memory::relation::ruling_of;
 use crate::request::{Item, SettledByModel};
 use crate::store::{OpenPair, PairOutcome, Stamp};
@@ -16,28 +18,45 @@ use crate::store::{OpenPair, PairOutcome, Stamp};
 const ACTOR: &str = "llm";
 /// The caller who told a memory has so long to settle what it is.
 const GRACE: SignedDuration = SignedDuration::from_hours(1);
-/// Failures after which the model is not asked again in the same run: each takes its whole timeout.
-const MOST_FAILURES: usize = 3;
 
 /// Asks the language model about open pairs, as many as the setting `llm_settle` says, within some milliseconds. `None` if no
 /// model is chosen, or the setting is 0.
 ///
 /// Both memories must be active and reviewed, none may be pinned, and what came from outside ends nothing that did not. Each
-/// answer is an event of its own, which `undo` takes back. A pair whose answer cannot be read stays open.
+/// answer is an event of its own, which `undo` takes back. A pair whose answer cannot be read stays open, and this process does
+/// not ask about it again.
 pub(crate) fn settle_open(engine: &Engine, most_ms: u64, now: Timestamp) -> Result<Option<SettledByModel>> {
     let most = engine.settings.llm_settle;
-    let Some(llm) = engine.llm.as_deref().filter(|_| most > 0) else { return Ok(None) };
+    let Some(llm) = BoundedLlm::of(engine).filter(|_| most > 0) else { return Ok(None) };
     let start = Instant::now();
     let mut done = SettledByModel { model: llm.model().to_owned(), ..SettledByModel::default() };
-    for pair in engine.store.open_pairs(now - GRACE, most)? {
+    let mut left_open = engine.pending.left_open.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut open = engine.store.open_pairs(now - GRACE, most + left_open.len())?;
+    open.retain(|pair| !left_open.contains(&(pair.newer, pair.older)));
+    for pair in open.into_iter().take(most) {
         let left = Duration::from_millis(most_ms).saturating_sub(start.elapsed());
-        if left.is_zero() || done.failed >= MOST_FAILURES {
+        if left.is_zero() || llm.gave_up() {
             break;
         }
         let mut sides = engine.store.items(&[pair.newer, pair.older])?;
         let (Some(older), Some(newer)) = (sides.pop().flatten(), sides.pop().flatten()) else { continue };
-        if may_settle(&newer, &older) {
-            settle(engine, llm, pair, (&newer, &older), left, &mut done, now)?;
+        if !may_settle(&newer, &older) {
+            left_open.insert((pair.newer, pair.older));
+            continue;
+        }
+        match llm
+            .complete(&settle_prompt(&older.content, &newer.content), left)
+            .map(|answer| ruling_of(&answer))
+        {
+            Ok(Some(ruling)) => settle(engine, pair, ruling, &mut done, now)?,
+            Ok(None) => {
+                done.unread += 1;
+                left_open.insert((pair.newer, pair.older));
+            }
+            Err(why) => {
+                done.failed += 1;
+                done.failure = Some(why);
+            }
         }
     }
     Ok(Some(done))
@@ -50,22 +69,11 @@ fn may_settle(newer: &Item, older: &Item) -> bool {
 
 fn settle(
     engine: &Engine,
-    llm: &dyn Llm,
     pair: OpenPair,
-    (newer, older): (&Item, &Item),
-    left: Duration,
+    ruling: PairRuling,
     done: &mut SettledByModel,
     now: Timestamp,
 ) -> Result<()> {
-    let timeout = Duration::from_millis(engine.settings.llm_timeout_ms).min(left);
-    let Ok(answer) = llm.complete(&settle_prompt(&older.content, &newer.content), timeout) else {
-        done.failed += 1;
-        return Ok(());
-    };
-    let Some(ruling) = ruling_of(&answer) else {
-        done.unread += 1;
-        return Ok(());
-    };
     let stamp = Stamp { now, actor: ACTOR };
     if let PairOutcome::Settled(event) = engine.store.settle_pair(pair.newer, pair.older, ruling, stamp)? {
         done.events.push(event);

@@ -6,19 +6,16 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::engine::Engine;
+use crate::engine::maintain::bounded_llm::BoundedLlm;
 use crate::error::{Error, Result};
-use crate::llm::{Llm, pattern_prompt};
+use crate::llm::pattern_prompt;
 use crate::memory::analysis::Analysis;
 use crate::memory::consolidate::{Pattern, worded};
 use crate::request::{Refused, Wording};
 
-/// Number of failures after which a model is not used again in the same run: each one takes its whole timeout.
-const MOST_FAILURES: usize = 3;
-
 /// The model that writes, and its results so far.
 pub(crate) struct Writer<'a> {
-    llm: &'a dyn Llm,
-    most: Duration,
+    llm: BoundedLlm<'a>,
     done: Mutex<Done>,
 }
 
@@ -26,17 +23,15 @@ pub(crate) struct Writer<'a> {
 struct Done {
     written: usize,
     refused: BTreeMap<String, usize>,
-    failures: usize,
 }
 
 impl<'a> Writer<'a> {
     pub(crate) fn of(engine: &'a Engine) -> Result<Self> {
-        let Some(llm) = &engine.llm else {
+        let Some(llm) = BoundedLlm::of(engine) else {
             let hint = "no language model is chosen: set llm, llm_url and llm_model, or leave out --llm";
             return Err(Error::invalid("consolidate with a language model", hint));
         };
-        let most = Duration::from_millis(engine.settings.llm_timeout_ms);
-        Ok(Self { llm: &**llm, most, done: Mutex::default() })
+        Ok(Self { llm, done: Mutex::default() })
     }
 
     fn done(&self) -> MutexGuard<'_, Done> {
@@ -69,15 +64,8 @@ impl<'a> Writer<'a> {
     }
 
     fn ask(&self, pattern: &Pattern, told: &[&Analysis], left: Duration) -> Result<String, String> {
-        if self.done().failures >= MOST_FAILURES {
-            return Err(format!("it was not asked: it gave no answer {MOST_FAILURES} times"));
-        }
         let texts: Vec<&str> = pattern.said.iter().map(|&at| told[at].text()).collect();
-        let answer = self.llm.complete(&pattern_prompt(&texts), self.most.min(left));
-        let answer = answer.map_err(|error| {
-            self.done().failures += 1;
-            error.to_string()
-        })?;
+        let answer = self.llm.complete(&pattern_prompt(&texts), left)?;
         let members: Vec<&Analysis> = pattern.members.iter().map(|&at| told[at]).collect();
         worded(&answer, &members).map_err(|unfit| unfit.why().to_owned())
     }
