@@ -182,7 +182,6 @@ pub struct LaterMemory {
     pub id: String,
     /// When it was told.
     pub told: Timestamp,
-    /// The likelihood that it replaces the earlier one, 0..1; absent if a rule of the texts says so.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub likelihood: Option<f32>,
+    /// The likelihood that it replaces the earlier one, 0..1.
+    pub likelihood: f32,
 }

@@ -171,7 +171,7 @@ pub fn answer() -> Answer {
                 perhaps_replaced_by: Some(LaterMemory {
                     id: "b2c4d6e8f0a1b3c5".into(),
                     told: memory().create_time,
-                    likelihood: Some(0.8),
+                    likelihood: 0.8,
                 }),
                 reranked: Some(Reranked { row: RowId(2), score: 3.5, from: 4, to: 2 }),
                 bm25: Some(8.02),

@@ -59,11 +59,8 @@ fn arrange(hits: &mut Vec<Hit>, later: &[Vec<Later>], is_past: bool, now: Timest
     for (at, all) in later.iter().enumerate() {
         let Some(newest) = all.iter().max_by_key(|one| told(&hits[one.at].memory, now)) else { continue };
         let memory = &hits[newest.at].memory;
-        let named = LaterMemory {
-            id: memory.id.clone(),
-            told: memory.create_time,
-            likelihood: Some(newest.likelihood),
-        };
+        let named =
+            LaterMemory { id: memory.id.clone(), told: memory.create_time, likelihood: newest.likelihood };
         hits[at].perhaps_replaced_by = Some(named);
     }
     let replaces = |old: usize, new: usize| later[old].iter().any(|one| one.at == new);
@@ -164,7 +161,7 @@ mod tests {
         arrange(&mut hits, &all, false, at(9));
         assert_eq!(texts(&hits), ["Ida", "We", "The"]);
         let named: Vec<_> = hits.iter().map(|hit| hit.perhaps_replaced_by.clone()).collect();
-        let newest = LaterMemory { id: ids[2].clone(), told: at(2), likelihood: Some(0.75) };
+        let newest = LaterMemory { id: ids[2].clone(), told: at(2), likelihood: 0.75 };
         assert_eq!(named, [None, None, Some(newest)]);
     }
 
