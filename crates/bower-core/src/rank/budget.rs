@@ -7,7 +7,7 @@
 
 mod assemble;
 mod part;
-mod same;
+pub(super) mod same;
 mod units;
 
 use std::cmp::Ordering;

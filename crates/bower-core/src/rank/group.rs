@@ -2,8 +2,11 @@
 //! Nothing is dropped. Texts that differ in a number, a name or a negation are never grouped: "port 8080" and "port
 //! 9090" are similar in meaning, and one is wrong.
 
+use std::collections::HashSet;
 use std::hash::Hasher;
 use std::ops::Range;
+
+use super::budget::same::{whole, words};
 
 /// Least cosine of texts with the same content (Bowerbird's first version: from .95 one supersedes the other).
 pub const SAME: f32 = 0.95;
@@ -101,6 +104,34 @@ fn hash<'a>(terms: impl Iterator<Item = &'a str>) -> u64 {
     hash.finish()
 }
 
+/// Least cosine of two chunks of which one may repeat the other. It saves reading the texts of all others.
+pub const OVERLAPS: f32 = 0.7;
+/// Least share of a chunk's runs that the other has if it repeats the other.
+const REPEATED: f32 = 0.5;
+/// Words of a run.
+const RUN: usize = 5;
+
+/// The runs of five words of a text, as hashes. They find the same text again whatever its borders are, such as in a copy of a
+/// page in another format.
+///
+/// Source: Broder, "On the resemblance and containment of documents", SEQUENCES 1997 (containment of shingles).
+#[derive(Clone, Debug)]
+pub struct Runs(HashSet<u64>);
+
+impl Runs {
+    /// Reads a text's runs; a shorter text is one run.
+    pub fn of(text: &str) -> Self {
+        let words = words(text);
+        Self(words.windows(RUN.min(words.len()).max(1)).map(whole).collect())
+    }
+
+    /// Whether most of the text stands in another.
+    pub fn repeat(&self, other: &Self) -> bool {
+        let repeated = self.0.intersection(&other.0).count();
+        repeated > 0 && repeated as f32 >= REPEATED * self.0.len() as f32
+    }
+}
+
 /// FNV-1a, 64 bits (Fowler, Noll, Vo). It is equal on every machine and in every version, because the order of hits
 /// depends on it.
 struct Fnv(u64);
@@ -170,6 +201,20 @@ mod tests {
         // Words match only as a whole, and ignoring case.
         assert!(!fits("ask Bo", "ask Bob") && !fits("ask Bob", "ask Bo") && !fits("ask Ann", "ask Joann"));
         assert!(fits("in ΟΔΟΣ", "in οδος") && fits("'(-) in Bern", "bern in"));
+    }
+
+    #[test]
+    fn a_text_is_found_again_in_a_longer_one() {
+        let runs = |text: &str| Runs::of(text);
+        let page = runs("The port is set in the file server.toml, below the line [net].");
+        let copy =
+            runs("Chapter 3. the **port** is set in the file server.toml; restart after a change of it.");
+        // Of the copy's 12 runs 5 stand in the page, and 5 of the page's 9 in the copy.
+        assert!(page.repeat(&copy) && !copy.repeat(&page));
+        assert!(
+            runs("one two").repeat(&runs("One, two!")) && !runs("one two").repeat(&runs("one two three"))
+        );
+        assert!(!runs("").repeat(&runs("")));
     }
 
     #[test]

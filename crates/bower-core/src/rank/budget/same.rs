@@ -98,7 +98,7 @@ fn overlap(one: &str, two: &str) -> usize {
 
 /// Returns the words in order, as hashes. In scripts without spaces each character is a word. A text of signs alone
 /// counts as it is.
-fn words(text: &str) -> Vec<u64> {
+pub(in crate::rank) fn words(text: &str) -> Vec<u64> {
     let mut words = Vec::with_capacity(text.len() / 5 + 1);
     let mut word = 0;
     for letter in text.chars() {
@@ -133,7 +133,7 @@ fn mix(hash: u64, letter: u64) -> u64 {
     (hash.rotate_left(5) ^ letter).wrapping_mul(0x517c_c1b7_2722_0a95)
 }
 
-fn whole(words: &[u64]) -> u64 {
+pub(in crate::rank) fn whole(words: &[u64]) -> u64 {
     words.iter().fold(0, |hash, &word| mix(hash, word))
 }
 
