@@ -12,7 +12,7 @@ use super::markup::{
 };
 use crate::config::Settings;
 
-/// Converts and chunks a page. Its title is `<title>`, else the first heading of level 1.
+/// Converts and chunks a page. Its title is `<title>`, else its first heading.
 pub(super) fn parse(text: &str, settings: &Settings) -> ParsedFile {
     let mut page = Page::read(text, Boilerplate::Dropped);
     if page.out.trim().is_empty() {

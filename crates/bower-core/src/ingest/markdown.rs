@@ -2,11 +2,12 @@
 //! Short neighbours share a chunk. Blocks (fences, tables, paragraphs) are cut only when one alone is too long.
 
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
-use std::borrow::Cow;
 use std::ops::Range;
 
 use super::draft::{Draft, ParsedFile};
+use super::markup::without_open_brackets;
 use super::split::{Lines, fits, length, pieces, trim};
+use super::visible::visible;
 use super::{frontmatter, tags};
 use crate::config::Settings;
 
@@ -35,6 +36,8 @@ struct Block {
 enum Shape {
     Fence,
     Table,
+    List,
+    /// Paragraphs and all else.
     Other,
 }
 
@@ -45,6 +48,10 @@ struct Outline {
     /// Ranges where `#word` is no tag: code, links, HTML. Ascending, not overlapping.
     masked: Vec<Range<usize>>,
 }
+
+/// Parts of Markdown that the standard lacks.
+const OPTIONS: Options =
+    Options::ENABLE_TABLES.union(Options::ENABLE_STRIKETHROUGH).union(Options::ENABLE_TASKLISTS);
 
 /// Longest title; a longer one is cut in paths and not repeated.
 const TITLE_MAX: usize = 160;
@@ -71,13 +78,15 @@ pub(super) fn parse(text: &str, settings: &Settings) -> ParsedFile {
     reading
 }
 
-/// Returns the first heading of level 1, and the chunks of `text[start..]`. `text[start..markdown]` is kept unchanged.
+/// Returns the first heading of level 1, else the first of any level, and the chunks of `text[start..]`.
+/// `text[start..markdown]` is kept unchanged.
 pub(super) fn chunks(
     text: &str,
     start: usize,
     markdown: usize,
     settings: &Settings,
 ) -> (Option<String>, Vec<Draft>) {
+    let text = &*visible(text, markdown, OPTIONS);
     let outline = outline(text, start, markdown);
     let (min, max) = (settings.markdown_chunk_min, settings.markdown_chunk_max);
     let lines = Lines::new(text);
@@ -101,11 +110,10 @@ pub(super) fn chunks(
             }
         }
     }
-    let title = outline.sections.iter().find_map(|section| match &section.heading {
-        Some((1, title)) if !title.is_empty() => Some(title.clone()),
-        _ => None,
-    });
-    (title, drafts)
+    let headings = || outline.sections.iter().filter_map(|section| section.heading.as_ref());
+    let titles = || headings().filter(|(_, title)| !title.is_empty());
+    let title = titles().find(|(level, _)| *level == 1).or_else(|| titles().next());
+    (title.map(|(_, title)| title.clone()), drafts)
 }
 
 fn outline(text: &str, start: usize, markdown: usize) -> Outline {
@@ -124,9 +132,8 @@ fn outline(text: &str, start: usize, markdown: usize) -> Outline {
     let mut masked: Vec<Range<usize>> = Vec::new();
     let mut depth = 0_usize;
     let mut title: Option<String> = None;
-    let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
     let readable = without_open_brackets(&text[markdown..]);
-    for (event, range) in Parser::new_ext(&readable, options).into_offset_iter() {
+    for (event, range) in Parser::new_ext(&readable, OPTIONS).into_offset_iter() {
         let range = range.start + markdown..range.end + markdown;
         if masks(&event) && masked.last().is_none_or(|last| last.end <= range.start) {
             masked.push(range.clone());
@@ -146,6 +153,7 @@ fn outline(text: &str, start: usize, markdown: usize) -> Outline {
                 let kind = match tag {
                     Tag::CodeBlock(CodeBlockKind::Fenced(_)) => Shape::Fence,
                     Tag::Table(_) => Shape::Table,
+                    Tag::List(_) => Shape::List,
                     _ => Shape::Other,
                 };
                 block(&mut sections, range.start, kind);
@@ -178,26 +186,6 @@ fn outline(text: &str, start: usize, markdown: usize) -> Outline {
         section.length = length(text[section.range.clone()].trim());
     }
     Outline { sections, masked }
-}
-
-/// Replaces each `<` that is not soon followed by `>`. From every such bracket the parser searches for the end of a tag
-/// (100 KB of `<a` and line ends took longer than 15 s). Texts with few of them are unchanged.
-fn without_open_brackets(text: &str) -> Cow<'_, str> {
-    const FEW: usize = 500;
-    const SOON: usize = 500;
-    if text.bytes().filter(|&byte| byte == b'<').nth(FEW).is_none() {
-        return Cow::Borrowed(text);
-    }
-    let mut closed = usize::MAX;
-    let mut readable: Vec<u8> = text.bytes().collect();
-    for (at, byte) in readable.iter_mut().enumerate().rev() {
-        match *byte {
-            b'>' => closed = at,
-            b'<' if closed == usize::MAX || closed - at > SOON => *byte = b'.',
-            _ => {}
-        }
-    }
-    Cow::Owned(String::from_utf8(readable).expect("one ASCII byte took the place of another"))
 }
 
 fn masks(event: &Event<'_>) -> bool {
@@ -368,11 +356,19 @@ fn split(text: &str, section: &Section, max: usize, push: &mut impl FnMut(String
             pending.end = end;
             continue;
         }
-        let before = trim(text, pending.start..pending.end.max(block.start));
+        // The paragraph before a fence, a table or a list often introduces it.
+        let lead = at.checked_sub(1).map(|before| blocks[before]).filter(|lead| {
+            block.kind != Shape::Other
+                && lead.kind == Shape::Other
+                && lead.start > pending.start
+                && fits(&text[trim(text, lead.start..end)], room)
+        });
+        let next = lead.map_or(block.start, |lead| lead.start);
+        let before = trim(text, pending.start..if lead.is_some() { next } else { pending.end.max(next) });
         if !before.is_empty() {
             push(&text[before.clone()], before);
         }
-        pending = block.start..end;
+        pending = next..end;
         if !fits(&text[trim(text, pending.clone())], room) {
             split_block(text, pending, block.kind, room, &mut push);
             pending = end..end;
@@ -405,7 +401,7 @@ fn split_block(
             let rows = block.match_indices('\n').nth(1).map_or(block.len(), |(at, _)| at + 1);
             (&block[..rows], rows..block.len(), "")
         }
-        Shape::Other => ("", 0..block.len(), ""),
+        Shape::List | Shape::Other => ("", 0..block.len(), ""),
     };
     let frame = length(before) + length(after);
     let (before, inside, after, frame) =

@@ -2,6 +2,7 @@
 //! Each byte is read a bounded number of times, even if tags are never closed.
 
 use pulldown_cmark::{Event, Parser};
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -218,6 +219,26 @@ pub(super) fn token(html: &str, at: usize) -> MarkupToken {
     let name = if name_end <= 32 { name[..name_end].to_ascii_lowercase() } else { String::new() };
     let kind = if closing { MarkupKind::Close(name) } else { MarkupKind::Open(name) };
     MarkupToken { kind, attributes: attributes_start..end, end: end + 1 }
+}
+
+/// Replaces each `<` that is not soon followed by `>`. From every such bracket the parser searches for the end of a tag
+/// (100 KB of `<a` and line ends took longer than 15 s). Texts with few of them are unchanged.
+pub(super) fn without_open_brackets(text: &str) -> Cow<'_, str> {
+    const FEW: usize = 500;
+    const SOON: usize = 500;
+    if text.bytes().filter(|&byte| byte == b'<').nth(FEW).is_none() {
+        return Cow::Borrowed(text);
+    }
+    let mut closed = usize::MAX;
+    let mut readable: Vec<u8> = text.bytes().collect();
+    for (at, byte) in readable.iter_mut().enumerate().rev() {
+        match *byte {
+            b'>' => closed = at,
+            b'<' if closed == usize::MAX || closed - at > SOON => *byte = b'.',
+            _ => {}
+        }
+    }
+    Cow::Owned(String::from_utf8(readable).expect("one ASCII byte took the place of another"))
 }
 
 /// Returns where the end tag of an element with raw content begins.

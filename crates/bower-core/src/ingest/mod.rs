@@ -37,6 +37,7 @@ mod symbols;
 mod tags;
 mod text;
 mod transcript;
+mod visible;
 mod walk;
 
 pub use archive::{Element, Form, conversation, recognise};
