@@ -8,10 +8,13 @@ use std::fmt::Write;
 use std::path::Path;
 
 use super::draft::Draft;
-use super::{code, html, markdown, read, text};
+use super::{code, epub, html, man, markdown, office, read, text};
 use crate::config::Settings;
 use crate::item::hex;
 use crate::request::Skipped;
+
+/// The first bytes of a file that gzip packed (RFC 1952).
+const GZIP: &[u8] = &[0x1f, 0x8b];
 
 /// One part of a document, as it is shown, embedded and found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,7 +34,7 @@ pub struct Chunk {
 /// A parsed file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Parsed {
-    /// Front matter's title, `<title>` or the first heading of level 1; `None` if the file has none.
+    /// Front matter's title, `<title>`, the first heading of level 1, else of any level; `None` if the file has none.
     pub title: Option<String>,
     /// `v2`, `v1.4.0` from a path part, else `current`.
     pub version: String,
@@ -50,19 +53,36 @@ pub struct Parsed {
 /// Files without text (binary, another encoding, empty, minified) are returned as [`Skipped`] with the reason.
 pub fn parse(path: &Path, bytes: &[u8], settings: &Settings) -> Result<Parsed, Skipped> {
     let skip = |reason: String| Skipped { path: path.to_path_buf(), reason };
-    let text = read::decode(bytes).map_err(|reason| skip(reason.to_owned()))?;
+    if bytes.starts_with(GZIP) {
+        let inner = path.with_extension("");
+        if inner.extension().is_some_and(|kind| kind == "tar")
+            || path.extension().is_some_and(|kind| kind == "tgz")
+        {
+            return Err(skip("an archive; unpack it, and index its folder".into()));
+        }
+        let unpacked = read::gunzip(bytes, settings.max_file_bytes).map_err(skip)?;
+        return parse(&inner, &unpacked, settings).map_err(|skipped| skip(skipped.reason));
+    }
     let name = path.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
     let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
-    let reading = match extension {
-        "md" | "markdown" | "mdx" | "mdown" | "mkd" => markdown::parse(&text, settings),
-        "html" | "htm" | "xhtml" => html::parse(&text, settings),
-        _ => {
-            if let Some(reason) = read::minified(&text) {
-                return Err(skip(reason));
-            }
-            match code::Grammar::of(&name, extension) {
-                Some(language) => code::parse(&text, language, settings),
-                None => text::parse(&text, extension, settings),
+    let reading = if extension == "epub" {
+        epub::parse(bytes, settings).map_err(skip)?
+    } else if let Some(format) = office::Office::of(extension) {
+        office::parse(bytes, format, settings).map_err(skip)?
+    } else {
+        let text = read::decode(bytes).map_err(|reason| skip(reason.to_owned()))?;
+        match extension {
+            "md" | "markdown" | "mdx" | "mdown" | "mkd" => markdown::parse(&text, settings),
+            "html" | "htm" | "xhtml" => html::parse(&text, settings),
+            _ => {
+                if let Some(reason) = read::minified(&text) {
+                    return Err(skip(reason));
+                }
+                match code::Grammar::of(&name, extension) {
+                    Some(language) => code::parse(&text, language, settings),
+                    None if man::is_page(extension, &text) => man::parse(&text, settings),
+                    None => text::parse(&text, extension, settings),
+                }
             }
         }
     };
@@ -93,6 +113,22 @@ fn finish(draft: Draft, repeats: &mut HashMap<String, u32>) -> Chunk {
     }
     *times += 1;
     Chunk { content: draft.content, section: draft.section, lines: draft.lines, tags: draft.tags, key }
+}
+
+/// Returns the title of a file that has none of its own: the words of its name, or of its folder's if the name only says that it is
+/// the first page there. Code has none.
+pub fn title_of_name(path: &Path) -> Option<String> {
+    const FIRST: [&str; 2] = ["index", "readme"];
+    let lower = path.file_name()?.to_string_lossy().to_ascii_lowercase();
+    if code::Grammar::of(&lower, lower.rsplit_once('.').map_or("", |(_, extension)| extension)).is_some() {
+        return None;
+    }
+    let own = path.file_stem()?.to_str()?;
+    let folder = path.parent().and_then(|parent| parent.file_name()).and_then(|name| name.to_str());
+    let name = folder.filter(|_| FIRST.contains(&own.to_lowercase().as_str())).unwrap_or(own);
+    let words: Vec<&str> =
+        name.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    Some(words.join(" ")).filter(|words| words.chars().any(char::is_alphabetic))
 }
 
 /// Returns the path part nearest the file that is `v<digits>[.<digits>...]`; the file's own name counts without its extension.
@@ -167,7 +203,8 @@ mod tests {
             }
         }
         if ["md", "txt", "rb", ""].iter().any(|extension| name == format!("a.{extension}")) {
-            for word in words(text) {
+            // An element without an end tag is markup whatever stands around it.
+            for word in words(text).filter(|word| !["br", "hr", "img", "wbr"].contains(word)) {
                 let left = held.entry(word).or_default();
                 assert!(*left > 0, "{name}: {word} is lost from {text:?}");
                 *left -= 1;
@@ -275,6 +312,43 @@ mod tests {
         assert!(parsed.chunks.iter().all(|chunk| chunk.content.starts_with("# T\n\n| a | b |\n|---|---|\n")));
         let count: usize = parsed.chunks.iter().map(|chunk| chunk.content.matches("| row").count()).sum();
         assert_eq!(count, 8_000);
+    }
+
+    fn gzip(text: &[u8]) -> Vec<u8> {
+        let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+        std::io::Write::write_all(&mut packed, text).unwrap();
+        packed.finish().unwrap()
+    }
+
+    #[test]
+    fn a_packed_file_is_read_as_what_it_holds() {
+        let page = gzip(b".TH LS 1\n.SH NAME\nls \\- list files\n");
+        let parsed = parse(Path::new("man1/ls.1.gz"), &page, &Settings::default()).expect("text");
+        assert_eq!(parsed.title.as_deref(), Some("ls(1)"));
+        assert_eq!(
+            (parsed.chunks[0].content.as_str(), parsed.chunks[0].lines),
+            ("# Name\n\nls - list files", (2, 3))
+        );
+        let refused = |name: &str, bytes: &[u8], most: u64| {
+            let settings = Settings { max_file_bytes: most, ..Settings::default() };
+            let skipped = parse(Path::new(name), bytes, &settings).unwrap_err();
+            assert_eq!(skipped.path, Path::new(name));
+            skipped.reason
+        };
+        let bomb = gzip(&vec![b'a'; 3 << 20]);
+        assert!(bomb.len() < 10_000);
+        assert_eq!(refused("a.txt.gz", &bomb, 1 << 20), "too large: more than 1.0 MiB when unpacked");
+        assert!(refused("a.txt.gz", &bomb[..2_000], 9 << 20).starts_with("damaged gzip file"));
+        assert_eq!(refused("a.tar.gz", &page, 9 << 20), "an archive; unpack it, and index its folder");
+        assert_eq!(refused("a.gz", &gzip(b"\0\0"), 9 << 20), "binary file");
+    }
+
+    #[test]
+    fn a_file_without_a_title_takes_the_words_of_its_name() {
+        let title = |path: &str| title_of_name(Path::new(path));
+        assert_eq!(title("notes/ch16-03_shared state.txt").as_deref(), Some("ch16 03 shared state"));
+        assert_eq!(title("threads/index.html").as_deref(), Some("threads"));
+        assert_eq!((title("2024-05-01.md"), title("server_config.rs")), (None, None));
     }
 
     #[test]

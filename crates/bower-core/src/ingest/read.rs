@@ -47,8 +47,22 @@ pub fn content_hash(bytes: &[u8]) -> String {
 }
 
 pub(super) fn too_large(bytes: u64, max_bytes: u64) -> String {
-    let mib = |bytes: u64| bytes as f64 / f64::from(1 << 20);
     format!("too large: {:.1} MiB, the limit is {:.1} MiB", mib(bytes), mib(max_bytes))
+}
+
+pub(super) fn mib(bytes: u64) -> f64 {
+    bytes as f64 / f64::from(1 << 20)
+}
+
+/// Unpacks a gzip file of at most `max_bytes` bytes, of one or several members; the error is the reason why it is skipped.
+pub(super) fn gunzip(bytes: &[u8], max_bytes: u64) -> Result<Vec<u8>, String> {
+    let mut unpacked = Vec::new();
+    let mut limited = flate2::read::MultiGzDecoder::new(bytes).take(max_bytes.saturating_add(1));
+    limited.read_to_end(&mut unpacked).map_err(|source| format!("damaged gzip file: {source}"))?;
+    if unpacked.len() as u64 > max_bytes {
+        return Err(format!("too large: more than {:.1} MiB when unpacked", mib(max_bytes)));
+    }
+    Ok(unpacked)
 }
 
 /// Returns the text of a file with `\n` line ends and no byte order mark, or why it is no text.

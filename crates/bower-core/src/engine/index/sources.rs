@@ -14,7 +14,7 @@ use crate::request::{IndexRequest, Skipped};
 use crate::store::{KeptChunk, KnownDocument, Namespace, NewChunk, NewDocument};
 
 /// Version of the way documents are cut. Another number makes the next run read everything again.
-const RECIPE: u32 = 1;
+const RECIPE: u32 = 2;
 
 /// One step of reading.
 pub(crate) enum SourceStep {
@@ -245,7 +245,8 @@ impl FileSource {
         }
         match ingest::parse(path, &bytes, &engine.settings) {
             Err(skipped) => Ok(SourceStep::Note(Note::Skipped(skipped))),
-            Ok(parsed) => {
+            Ok(mut parsed) => {
+                parsed.title = parsed.title.or_else(|| ingest::title_of_name(path));
                 let id = derive_id(&["document", &self.collection, &name]);
                 self.seen.insert(name);
                 let file = File {
