@@ -1,8 +1,8 @@
-//! Converts manual pages to Markdown and chunks them: the macros of man(7), the common ones of mdoc(7), and tables of tbl(1).
-//! It is one pass over the lines, and each line of output remembers its source line. Macros that it does not know keep their
-//! words.
+//! Converts manual pages to Markdown and chunks them.
+//! It reads the macros of `man(7)`, the common ones of `mdoc(7)`, and tables of `tbl(1)`, in one pass over the lines. Each line of
+//! output remembers its source line. Macros that it does not know keep their words.
 //!
-//! Sources: groff_man(7), groff_mdoc(7) and groff_char(7) of groff 1.23.
+//! Sources: `groff_man(7)`, `groff_mdoc(7)` and `groff_char(7)` of groff 1.23.
 
 use super::draft::ParsedFile;
 use super::markdown;
@@ -340,11 +340,7 @@ fn mdoc(line: &str, name: &mut String) -> String {
                     push(&mut text, name, is_joined);
                     is_joined = false;
                 }
-                "Nm" => {
-                    if name.is_empty() {
-                        name.clone_from(&words[at + 1]);
-                    }
-                }
+                "Nm" if name.is_empty() => name.clone_from(&words[at + 1]),
                 _ => {}
             }
             continue;

@@ -1,4 +1,4 @@
-//! Removes from Markdown what its readers do not see: tags and comments of HTML, badges, and lists of links within the page.
+//! Removes HTML tags and comments, badges and lists of links within the page from Markdown.
 //! Lines keep their numbers, because every line end stays.
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
