@@ -78,7 +78,7 @@ def questions(args, work, fold, files, kind):
     english, others = [], []
     for path in files:
         with open(path, encoding='utf-8') as file:
-            groups = [json.loads(line) for line in file]
+            groups = [group for group in map(json.loads, file) if group.get('close')]
         (english if os.path.basename(path).startswith('en-') else others).extend(groups)
     others = order.sample(others, min(OTHERS, len(others)))
     if kind == 'few':

@@ -7,9 +7,9 @@ use crate::item::{Durability, Gate, MemoryType};
 use crate::memory::gate;
 use crate::memory::judge::{self, Judged, judge_text};
 
-/// From this likelihood on that a text ends by itself, it counts as dated: .64 of such texts are, by authors that the model was
-/// not fitted to (`tools/fit_statements.py --fold`); .36 of those that end by themselves are found.
-const DATED: f32 = 0.5;
+/// From this likelihood on that a text ends by itself, it counts as dated. By authors that the model was not fitted to, 57 of 68
+/// such texts pass, and 33 of 876 others (`tools/fit_statements.py` writes them to OUT.left-out.jsonl).
+const DATED: f32 = 0.3;
 
 /// What the model says of a text.
 #[derive(Clone, Copy, Debug, PartialEq)]

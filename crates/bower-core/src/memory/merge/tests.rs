@@ -47,10 +47,10 @@ const UPDATE: [f32; 5] = [0.0, 0.0, 0.9, 0.0, 0.1];
 #[test]
 fn what_the_model_is_sure_of_is_done_and_the_rest_is_asked() {
     let (kept, told) = ("Mother wears size 38 boots", "For footwear, 38 is what fits Mum");
-    let confirmed = ("confirm: likely says the same (.70)".to_owned(), vec![]);
-    assert_eq!(judged(kept, told, [0.7, 0.1, 0.1, 0.0, 0.1]), confirmed);
-    let (fate, possible) = judged(kept, told, [0.69, 0.1, 0.1, 0.0, 0.11]);
-    assert_eq!((fate.as_str(), possible), ("create: new", vec![(PossibleWhy::Same, 0.69)]));
+    let confirmed = ("confirm: likely says the same (.65)".to_owned(), vec![]);
+    assert_eq!(judged(kept, told, [0.65, 0.1, 0.1, 0.0, 0.15]), confirmed);
+    let (fate, possible) = judged(kept, told, [0.64, 0.1, 0.1, 0.0, 0.16]);
+    assert_eq!((fate.as_str(), possible), ("create: new", vec![(PossibleWhy::Same, 0.64)]));
     let (fate, possible) = judged(kept, "Mother never fits into a 38", [0.0, 0.0, 0.25, 0.6, 0.15]);
     assert_eq!(fate, "contradict: likely a contradiction (.60)");
     assert_eq!(possible, [(PossibleWhy::Contradiction, 0.85)]);
