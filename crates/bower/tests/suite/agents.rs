@@ -153,8 +153,8 @@ fn a_first_prompt_brings_the_briefing_where_a_session_has_no_other_beginning() {
 #[test]
 fn a_session_is_asked_an_open_question_once() {
     let home = Home::with_model();
-    home.data(["curate", "The API port is 8080."]);
-    let said = [json!({ "role": "user", "content": "The API port is 9090.", "session_id": "c1" })];
+    home.data(["curate", "The API listens on port 8080."]);
+    let said = [json!({ "role": "user", "content": "The API listens on port 9090.", "session_id": "c1" })];
     home.data(["curate", "--transcript", &session(&home, "t.jsonl", &said)]);
     let gemini = |prompt: &str| {
         let input = json!({ "session_id": "g1", "cwd": "/w", "prompt": prompt });
@@ -533,8 +533,8 @@ fn a_stop_keeps_what_was_found_and_a_person_decides() {
 #[test]
 fn a_candidate_ends_no_memory_by_itself() {
     let home = Home::with_model();
-    home.data(["curate", "The API port is 8080."]);
-    let said = [json!({ "role": "user", "content": "The API port is 9090.", "session_id": "c1" })];
+    home.data(["curate", "The API listens on port 8080."]);
+    let said = [json!({ "role": "user", "content": "The API listens on port 9090.", "session_id": "c1" })];
     let read = home.data(["curate", "--transcript", &session(&home, "t.jsonl", &said)]);
     let review = read["kept"][0]["review"].as_u64().unwrap();
     assert_eq!(read["kept"][0]["outcome"], "contradict", "{read}");
@@ -543,7 +543,7 @@ fn a_candidate_ends_no_memory_by_itself() {
     let left = home.data(["list"]);
     assert_eq!(
         (&left["memories"][0]["content"], &left["memories"][0]["status"]),
-        (&json!("The API port is 9090."), &json!("active"))
+        (&json!("The API listens on port 9090."), &json!("active"))
     );
     assert_eq!(left["total"], 1);
 }
