@@ -104,7 +104,7 @@ impl Page {
         match (level, list) {
             (Some(level), _) => self.put(&format!("{} {}", "#".repeat(level.clamp(1, 6)), lines.join(" "))),
             (None, Some(depth)) => {
-                self.put(&format!("{}- {}", "  ".repeat(depth.min(MOST_DEPTH)), lines.join(" ")))
+                self.put(&format!("{}- {}", "  ".repeat(depth.min(MOST_DEPTH)), lines.join(" ")));
             }
             (None, None) => lines.iter().for_each(|line| self.put(line)),
         }
@@ -312,8 +312,7 @@ fn open_document(zipped: &mut Zipped<'_>) -> Result<Page, String> {
             }
             "text:list" => lists += 1,
             "text:list-item" => is_first = true,
-            "text:s" => add(&mut open, " "),
-            "text:tab" => add(&mut open, " "),
+            "text:s" | "text:tab" => add(&mut open, " "),
             "text:line-break" => add(&mut open, "\n"),
             "table:table" => page.tables += 1,
             "table:table-row" => page.row(),
@@ -322,7 +321,7 @@ fn open_document(zipped: &mut Zipped<'_>) -> Result<Page, String> {
         },
         XmlEvent::Close(name) => match name {
             "office:annotation" | "text:tracked-changes" | "office:forms" => {
-                silent = silent.saturating_sub(1)
+                silent = silent.saturating_sub(1);
             }
             _ if silent > 0 => {}
             "text:h" | "text:p" => {
