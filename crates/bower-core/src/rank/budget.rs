@@ -7,7 +7,7 @@
 
 mod assemble;
 mod part;
-pub(super) mod same;
+mod same;
 mod units;
 
 use std::cmp::Ordering;

@@ -1,12 +1,12 @@
 //! Groups near-duplicate hits: the best of a group represents it and the others are listed with it.
-//! Nothing is dropped. Texts that differ in a number, a name or a negation are never grouped: "port 8080" and "port
-//! 9090" are similar in meaning, and one is wrong.
+//! Nothing is dropped. Texts of close meaning that differ in a number, a name or a negation are not grouped for it: "port 8080"
+//! and "port 9090" are similar, and one is wrong. Of long chunks, one that mostly repeats another is a duplicate all the same.
 
 use std::collections::HashSet;
 use std::hash::Hasher;
 use std::ops::Range;
 
-use super::budget::same::{whole, words};
+use super::words::{whole, words};
 
 /// Least cosine of texts with the same content (Bowerbird's first version: from .95 one supersedes the other).
 pub const SAME: f32 = 0.95;

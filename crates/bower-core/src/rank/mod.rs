@@ -12,3 +12,4 @@ pub mod prefetch;
 pub mod profile;
 pub mod rerank;
 pub mod time;
+mod words;
