@@ -11,11 +11,11 @@ use crate::config::Settings;
 /// Reads a whole book; the error is the reason why it is skipped.
 pub(super) fn parse(bytes: &[u8], settings: &Settings) -> Result<ParsedFile, String> {
     let mut zipped = Zipped::open(bytes, settings.max_file_bytes)?;
-    if zipped.text("META-INF/encryption.xml")?.is_some_and(|xml| xml.contains("EncryptedData")) {
-        // Fonts alone may be obfuscated; chapters that are encrypted are no UTF-8, and are named below.
-        if zipped.text("META-INF/rights.xml")?.is_some() {
-            return Err("an encrypted book: its text is protected".into());
-        }
+    // Fonts alone may be obfuscated, without rights; chapters that are encrypted are no UTF-8, and are named below.
+    let encrypted = zipped.text("META-INF/encryption.xml")?;
+    let rights = zipped.text("META-INF/rights.xml")?;
+    if encrypted.is_some_and(|xml| xml.contains("EncryptedData")) && rights.is_some() {
+        return Err("an encrypted book: its text is protected".into());
     }
     let container =
         zipped.text("META-INF/container.xml")?.ok_or("damaged: the book has no META-INF/container.xml")?;

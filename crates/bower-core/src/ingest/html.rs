@@ -4,12 +4,13 @@
 
 use std::ops::Range;
 
+use super::converted::{self, LIST_DEPTH};
 use super::draft::ParsedFile;
-use super::markdown;
 use super::markup::{
     BLOCKS, Boilerplate, MarkupKind, RAW, References, attribute, is_silent, language, raw_end, self_closed,
     token,
 };
+use super::split::one_line;
 use crate::config::Settings;
 
 /// Converts and chunks a page. Its title is `<title>`, else its first heading.
@@ -19,24 +20,14 @@ pub(super) fn parse(text: &str, settings: &Settings) -> ParsedFile {
         // The page consists only of navigation, or its <nav> is never closed.
         page = Page::read(text, Boilerplate::Kept);
     }
-    let (heading, mut drafts) = markdown::chunks(&page.out, 0, 0, settings);
-    for draft in &mut drafts {
-        // A `#word` on a page is text or a link's address, not a tag.
-        draft.tags.clear();
-        let source = |line: u32| page.lines.get(line as usize - 1).copied().unwrap_or(1);
-        let (first, last) = (source(draft.lines.0), source(draft.lines.1));
-        draft.lines = (first.min(last), first.max(last));
-    }
-    let title = page.title.split_whitespace().collect::<Vec<_>>().join(" ");
+    let (heading, drafts) = converted::chunks(&page.out, &page.lines, settings);
+    let title = one_line(&page.title);
     ParsedFile {
         title: Some(title).filter(|title| !title.is_empty()).or(heading),
         drafts,
         ..ParsedFile::default()
     }
 }
-
-/// Deepest indentation of lists; deeper ones are written at this depth, because indentation would grow with its square.
-const LIST_DEPTH: usize = 8;
 
 /// The state of a page's conversion.
 struct Page {

@@ -4,8 +4,8 @@
 //!
 //! Sources: `groff_man(7)`, `groff_mdoc(7)` and `groff_char(7)` of groff 1.23.
 
+use super::converted::{Converted, cell};
 use super::draft::ParsedFile;
-use super::markdown;
 use crate::config::Settings;
 
 /// Lines in which the first request must stand.
@@ -28,18 +28,8 @@ pub(super) fn is_page(extension: &str, text: &str) -> bool {
 
 /// Converts and chunks a page. Its title is its name with its section and what its first section says of it.
 pub(super) fn parse(text: &str, settings: &Settings) -> ParsedFile {
-    let mut page = Page::default();
-    for (line, number) in text.lines().zip(1..) {
-        page.number = number;
-        page.line(line);
-    }
-    page.end_code();
-    let (heading, mut drafts) = markdown::chunks(&page.out, 0, 0, settings);
-    for draft in &mut drafts {
-        draft.tags.clear();
-        let source = |line: u32| page.lines.get(line as usize - 1).copied().unwrap_or(1);
-        draft.lines = (source(draft.lines.0), source(draft.lines.1).max(source(draft.lines.0)));
-    }
+    let page = Page::read(text);
+    let (heading, drafts) = page.out.chunks(settings);
     ParsedFile { title: page.title.or(heading), drafts, ..ParsedFile::default() }
 }
 
@@ -56,10 +46,7 @@ enum Place {
 
 #[derive(Default)]
 struct Page {
-    out: String,
-    /// The source line of each line of `out`.
-    lines: Vec<u32>,
-    number: u32,
+    out: Converted,
     title: Option<String>,
     /// The name that `.Nm` stands for.
     name: String,
@@ -77,10 +64,21 @@ struct Page {
 struct Table {
     separator: char,
     is_format: bool,
-    rows: usize,
+    /// Whether its next row is its first.
+    is_head: bool,
 }
 
 impl Page {
+    fn read(text: &str) -> Self {
+        let mut page = Self::default();
+        for (line, number) in text.lines().zip(1..) {
+            page.out.number = number;
+            page.line(line);
+        }
+        page.end_code();
+        page
+    }
+
     fn line(&mut self, line: &str) {
         if let Some(end) = self.skipped_until {
             if line.trim() == end || (end == BLOCK_END && line.contains(BLOCK_END)) {
@@ -136,7 +134,7 @@ impl Page {
             "fi" | "EE" | "Ed" => self.end_code(),
             "TS" => {
                 self.paragraph();
-                self.table = Some(Table { separator: '\t', is_format: true, rows: 0 });
+                self.table = Some(Table { separator: '\t', is_format: true, is_head: true });
             }
             "TE" => {
                 self.table = None;
@@ -191,15 +189,9 @@ impl Page {
         }
     }
 
-    fn put(&mut self, line: &str) {
-        self.out.push_str(line);
-        self.out.push('\n');
-        self.lines.push(self.number);
-    }
-
     fn paragraph(&mut self) {
-        if !self.is_code && !self.out.is_empty() && !self.out.ends_with("\n\n") {
-            self.put("");
+        if !self.is_code && !self.out.text.is_empty() && !self.out.text.ends_with("\n\n") {
+            self.out.put("");
         }
         self.place = Place::Paragraph;
     }
@@ -208,39 +200,39 @@ impl Page {
         self.end_code();
         self.paragraph();
         if !title.is_empty() {
-            self.put(&format!("{level} {}", sentence_case(title)));
-            self.put("");
+            self.out.put(&format!("{level} {}", sentence_case(title)));
+            self.out.put("");
         }
     }
 
     fn text(&mut self, text: &str) {
         if self.is_code {
-            return self.put(text);
+            return self.out.put(text);
         }
         let text = text.trim();
         match (text.is_empty(), self.place) {
             (true, Place::Label) => {}
             (true, _) => self.paragraph(),
             (false, Place::Label) => {
-                self.put(&format!("- {text}"));
+                self.out.put(&format!("- {text}"));
                 self.place = Place::Item;
             }
-            (false, Place::Item) => self.put(&format!("  {text}")),
-            (false, Place::Paragraph) => self.put(text),
+            (false, Place::Item) => self.out.put(&format!("  {text}")),
+            (false, Place::Paragraph) => self.out.put(text),
         }
     }
 
     fn begin_code(&mut self) {
         if !self.is_code {
             self.paragraph();
-            self.put("```");
+            self.out.put("```");
             self.is_code = true;
         }
     }
 
     fn end_code(&mut self) {
         if self.is_code {
-            self.put("```");
+            self.out.put("```");
             self.is_code = false;
             self.paragraph();
         }
@@ -260,17 +252,10 @@ impl Page {
         }
         let cells: Vec<String> = line
             .split(table.separator)
-            .map(|cell| {
-                plain(cell.trim().trim_start_matches("T{").trim_end_matches("T}")).trim().replace('|', "\\|")
-            })
+            .map(|text| cell(plain(text.trim().trim_start_matches("T{").trim_end_matches("T}")).trim()))
             .collect();
-        let count = cells.len();
-        let is_first = table.rows == 0;
-        table.rows += 1;
-        self.put(&format!("| {} |", cells.join(" | ")));
-        if is_first {
-            self.put(&format!("|{}", "---|".repeat(count)));
-        }
+        let cells: Vec<&str> = cells.iter().map(String::as_str).collect();
+        self.out.put_row(&cells, std::mem::take(&mut table.is_head));
     }
 }
 
@@ -489,14 +474,9 @@ mod tests {
     use proptest::prelude::*;
 
     fn check(page: &str, expected: &str) {
-        let mut made = Page::default();
-        for (line, number) in page.lines().zip(1..) {
-            made.number = number;
-            made.line(line);
-        }
-        made.end_code();
-        assert_eq!(made.out.trim(), expected, "{page}");
-        assert_eq!(made.lines.len(), made.out.lines().count());
+        let made = Page::read(page).out;
+        assert_eq!(made.text.trim(), expected, "{page}");
+        assert_eq!(made.numbers.len(), made.text.lines().count());
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use super::draft::{Draft, ParsedFile};
 use super::markup::without_open_brackets;
-use super::split::{Lines, fits, length, pieces, trim};
+use super::split::{Lines, fits, length, one_line, pieces, trim};
 use super::visible::visible;
 use super::{frontmatter, tags};
 use crate::config::Settings;
@@ -230,7 +230,7 @@ fn block(sections: &mut [Section], start: usize, kind: Shape) {
 
 /// Returns a title as one line, cut if it would fill a chunk by itself.
 fn short(title: &str) -> String {
-    let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
+    let title = one_line(title);
     match title.char_indices().nth(TITLE_MAX) {
         Some((end, _)) => format!("{}…", &title[..end]),
         None => title,

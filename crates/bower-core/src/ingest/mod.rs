@@ -21,6 +21,7 @@ mod archive;
 mod brought;
 mod brv;
 mod code;
+mod converted;
 mod diff;
 mod draft;
 mod epub;

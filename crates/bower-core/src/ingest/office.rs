@@ -6,8 +6,9 @@
 
 use std::collections::HashMap;
 
+use super::converted::{Converted, LIST_DEPTH, cell};
 use super::draft::ParsedFile;
-use super::markdown;
+use super::split::one_line;
 use super::zipped::{XmlElement, XmlEvent, Zipped, each_event, first_text};
 use crate::config::Settings;
 
@@ -34,36 +35,38 @@ impl Office {
 /// Reads a whole document; the error is the reason why it is skipped.
 pub(super) fn parse(bytes: &[u8], format: Office, settings: &Settings) -> Result<ParsedFile, String> {
     let mut zipped = Zipped::open(bytes, settings.max_file_bytes)?;
-    let (page, title) = match format {
-        Office::Docx => (
-            docx(&mut zipped)?,
-            zipped.text("docProps/core.xml")?.and_then(|xml| first_text(&xml, "dc:title")),
-        ),
-        Office::Pptx => (
-            pptx(&mut zipped)?,
-            zipped.text("docProps/core.xml")?.and_then(|xml| first_text(&xml, "dc:title")),
-        ),
-        Office::OpenDocument => (
-            open_document(&mut zipped)?,
-            zipped.text("meta.xml")?.and_then(|xml| first_text(&xml, "dc:title")),
-        ),
+    let (page, about) = match format {
+        Office::Docx => (docx(&mut zipped)?, "docProps/core.xml"),
+        Office::Pptx => (pptx(&mut zipped)?, "docProps/core.xml"),
+        Office::OpenDocument => (open_document(&mut zipped)?, "meta.xml"),
     };
-    let (heading, mut drafts) = markdown::chunks(&page.out, 0, 0, settings);
-    for draft in &mut drafts {
-        draft.tags.clear();
-        let source = |line: u32| page.numbers.get(line as usize - 1).copied().unwrap_or(1).max(1);
-        draft.lines = (source(draft.lines.0), source(draft.lines.1).max(source(draft.lines.0)));
-    }
+    let title = zipped.text(about)?.and_then(|xml| first_text(&xml, "dc:title"));
+    let (heading, drafts) = page.out.chunks(settings);
     Ok(ParsedFile { title: title.or(heading), drafts, ..ParsedFile::default() })
+}
+
+/// A paragraph that is open. One may stand inside another: in a frame, or in a text box.
+#[derive(Default)]
+struct Paragraph {
+    text: String,
+    /// Its level, if it is a heading.
+    level: Option<usize>,
+    /// Its depth, if it is an item of a list.
+    list: Option<usize>,
+}
+
+/// Adds text to the innermost paragraph.
+fn add(open: &mut [Paragraph], piece: &str) {
+    if let Some(paragraph) = open.last_mut() {
+        paragraph.text.push_str(piece);
+    }
 }
 
 /// Markdown as it is written.
 #[derive(Default)]
 struct Page {
-    out: String,
-    /// The number of the paragraph or slide of each line.
-    numbers: Vec<u32>,
-    number: u32,
+    /// The number is that of the paragraph or slide.
+    out: Converted,
     /// Whether the last block was an item of a list.
     is_list: bool,
     /// The rows of the open table, and how many tables are open: a table inside a cell is text of the cell.
@@ -72,41 +75,33 @@ struct Page {
 }
 
 impl Page {
-    fn put(&mut self, line: &str) {
-        self.out.push_str(line);
-        self.out.push('\n');
-        self.numbers.push(self.number);
-    }
-
-    /// Writes a paragraph: a heading of a level, an item of a list at a depth, or plain.
-    fn paragraph(&mut self, text: &str, level: Option<usize>, list: Option<usize>) {
-        let lines: Vec<String> = text
-            .lines()
-            .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "))
-            .filter(|line| !line.is_empty())
-            .collect();
+    /// Writes a paragraph that ended.
+    fn paragraph(&mut self, Paragraph { text, level, list }: &Paragraph) {
+        let lines: Vec<String> = text.lines().map(one_line).filter(|line| !line.is_empty()).collect();
         if lines.is_empty() {
             return;
         }
         if self.tables > 0 {
-            if let Some(cell) = self.rows.last_mut().and_then(|row| row.last_mut()) {
-                if !cell.is_empty() {
-                    cell.push(' ');
+            if let Some(open) = self.rows.last_mut().and_then(|row| row.last_mut()) {
+                if !open.is_empty() {
+                    open.push(' ');
                 }
-                cell.push_str(&lines.join(" ").replace('|', "\\|"));
+                open.push_str(&cell(&lines.join(" ")));
             }
             return;
         }
-        if !(self.out.is_empty() || list.is_some() && self.is_list) {
-            self.put("");
+        if !(self.out.text.is_empty() || list.is_some() && self.is_list) {
+            self.out.put("");
         }
         self.is_list = list.is_some();
         match (level, list) {
-            (Some(level), _) => self.put(&format!("{} {}", "#".repeat(level.clamp(1, 6)), lines.join(" "))),
-            (None, Some(depth)) => {
-                self.put(&format!("{}- {}", "  ".repeat(depth.min(MOST_DEPTH)), lines.join(" ")));
+            (Some(level), _) => {
+                self.out.put(&format!("{} {}", "#".repeat((*level).clamp(1, 6)), lines.join(" ")));
             }
-            (None, None) => lines.iter().for_each(|line| self.put(line)),
+            (None, Some(depth)) => {
+                self.out.put(&format!("{}- {}", "  ".repeat((*depth).min(LIST_DEPTH)), lines.join(" ")));
+            }
+            (None, None) => lines.iter().for_each(|line| self.out.put(line)),
         }
     }
 
@@ -120,17 +115,14 @@ impl Page {
         if columns == 0 {
             return;
         }
-        if !self.out.is_empty() {
-            self.put("");
+        if !self.out.text.is_empty() {
+            self.out.put("");
         }
         self.is_list = false;
         for (at, row) in rows.iter().enumerate() {
             let cells: Vec<&str> =
                 (0..columns).map(|column| row.get(column).map_or("", String::as_str)).collect();
-            self.put(&format!("| {} |", cells.join(" | ")));
-            if at == 0 {
-                self.put(&format!("|{}", "---|".repeat(columns)));
-            }
+            self.out.put_row(&cells, at == 0);
         }
     }
 
@@ -150,8 +142,6 @@ impl Page {
     }
 }
 
-/// Deepest indentation of lists, as for HTML.
-const MOST_DEPTH: usize = 8;
 /// Most columns of a table: spreadsheets in a document declare thousands of empty ones.
 const MOST_COLUMNS: usize = 64;
 
@@ -163,39 +153,72 @@ fn docx(zipped: &mut Zipped<'_>) -> Result<Page, String> {
     };
     let body = zipped.text("word/document.xml")?.ok_or("damaged: the document has no word/document.xml")?;
     let mut page = Page::default();
-    let (mut text, mut level, mut list, mut is_text) = (String::new(), None, None, false);
-    each_event(&body, &mut |event| match event {
-        XmlEvent::Open(element) => match element.name() {
-            "w:p" => {
-                page.number += 1;
-                (level, list) = (None, None);
-                text.clear();
-            }
-            "w:pStyle" => level = element.get("w:val").and_then(|style| levels.get(&style).copied()),
-            "w:outlineLvl" => level = level.or_else(|| outline_level(element)),
-            "w:ilvl" => list = element.get("w:val").and_then(|depth| depth.parse().ok()),
-            "w:numPr" => list = list.or(Some(0)),
-            "w:t" => is_text = true,
-            "w:tab" => text.push(' '),
-            "w:br" | "w:cr" => text.push('\n'),
-            "w:tbl" => page.tables += 1,
-            "w:tr" => page.row(),
-            "w:tc" => page.cell(),
-            _ => {}
-        },
-        XmlEvent::Close(name) => match name {
-            "w:t" => is_text = false,
-            "w:p" => {
-                page.paragraph(&text, level, list);
-                text.clear();
-            }
-            "w:tbl" => page.end_table(),
-            _ => {}
-        },
-        XmlEvent::Text(piece) if is_text => text.push_str(piece),
-        XmlEvent::Text(_) => {}
-    })?;
+    open_xml(&body, WORDS, &levels, &mut page)?;
     Ok(page)
+}
+
+/// Prefixes of the elements of text in DOCX and in PPTX, which are otherwise named alike.
+const WORDS: &str = "w:";
+const DRAWING: &str = "a:";
+
+/// Reads the paragraphs and tables of a part of Office Open XML. `levels` has the styles that are headings.
+fn open_xml(xml: &str, prefix: &str, levels: &HashMap<String, usize>, page: &mut Page) -> Result<(), String> {
+    let mut open: Vec<Paragraph> = Vec::new();
+    let (mut is_text, mut is_title, mut is_number) = (false, false, false);
+    each_event(xml, &mut |event| match event {
+        XmlEvent::Open(element) => match element.name().strip_prefix(prefix) {
+            Some("p") => {
+                page.out.number += u32::from(prefix == WORDS);
+                open.push(Paragraph { level: is_title.then_some(2), ..Paragraph::default() });
+            }
+            Some("pStyle" | "outlineLvl" | "ilvl" | "numPr") => {
+                if let Some(paragraph) = open.last_mut() {
+                    style(element, levels, paragraph);
+                }
+            }
+            Some("t") => is_text = true,
+            Some("tab") => add(&mut open, " "),
+            Some("br" | "cr") => add(&mut open, "\n"),
+            Some("tbl") => page.tables += 1,
+            Some("tr") => page.row(),
+            Some("tc") => page.cell(),
+            Some(_) => {}
+            None => match element.name() {
+                "p:sp" => (is_title, is_number) = (false, false),
+                "p:ph" => {
+                    let kind = element.get("type");
+                    is_title = matches!(kind.as_deref(), Some("title" | "ctrTitle"));
+                    is_number = matches!(kind.as_deref(), Some("sldNum" | "dt" | "ftr"));
+                }
+                _ => {}
+            },
+        },
+        XmlEvent::Close(name) => match name.strip_prefix(prefix) {
+            Some("t") => is_text = false,
+            Some("p") => {
+                if let Some(paragraph) = open.pop().filter(|_| !is_number) {
+                    page.paragraph(&paragraph);
+                }
+            }
+            Some("tbl") => page.end_table(),
+            Some(_) | None => {}
+        },
+        XmlEvent::Text(piece) if is_text => add(&mut open, piece),
+        XmlEvent::Text(_) => {}
+    })
+}
+
+/// Takes a property of a paragraph in DOCX.
+fn style(element: &XmlElement<'_>, levels: &HashMap<String, usize>, paragraph: &mut Paragraph) {
+    match element.name() {
+        "w:pStyle" => {
+            paragraph.level = element.get("w:val").and_then(|style| levels.get(&style).copied());
+        }
+        "w:outlineLvl" => paragraph.level = paragraph.level.or_else(|| outline_level(element)),
+        "w:ilvl" => paragraph.list = element.get("w:val").and_then(|depth| depth.parse().ok()),
+        "w:numPr" => paragraph.list = paragraph.list.or(Some(0)),
+        _ => {}
+    }
 }
 
 /// Returns the level of each style that is a heading.
@@ -242,49 +265,15 @@ fn pptx(zipped: &mut Zipped<'_>) -> Result<Page, String> {
     }
     let mut page = Page::default();
     for slide in slides {
-        page.number = slide;
+        page.out.number = slide;
         for part in [format!("ppt/slides/slide{slide}.xml"), format!("ppt/notesSlides/notesSlide{slide}.xml")]
         {
             if let Some(xml) = zipped.text(&part)? {
-                drawing(&xml, &mut page)?;
+                open_xml(&xml, DRAWING, &HashMap::new(), &mut page)?;
             }
         }
     }
     Ok(page)
-}
-
-/// Reads the shapes of a slide.
-fn drawing(xml: &str, page: &mut Page) -> Result<(), String> {
-    let (mut text, mut is_text, mut is_title, mut is_number) = (String::new(), false, false, false);
-    each_event(xml, &mut |event| match event {
-        XmlEvent::Open(element) => match element.name() {
-            "p:sp" => (is_title, is_number) = (false, false),
-            "p:ph" => {
-                let kind = element.get("type");
-                is_title = matches!(kind.as_deref(), Some("title" | "ctrTitle"));
-                is_number = matches!(kind.as_deref(), Some("sldNum" | "dt" | "ftr"));
-            }
-            "a:t" => is_text = true,
-            "a:br" => text.push('\n'),
-            "a:tbl" => page.tables += 1,
-            "a:tr" => page.row(),
-            "a:tc" => page.cell(),
-            _ => {}
-        },
-        XmlEvent::Close(name) => match name {
-            "a:t" => is_text = false,
-            "a:p" => {
-                if !is_number {
-                    page.paragraph(&text, is_title.then_some(2), None);
-                }
-                text.clear();
-            }
-            "a:tbl" => page.end_table(),
-            _ => {}
-        },
-        XmlEvent::Text(piece) if is_text => text.push_str(piece),
-        XmlEvent::Text(_) => {}
-    })
 }
 
 /// Reads the body of an ODT or ODP file.
@@ -294,21 +283,20 @@ fn open_document(zipped: &mut Zipped<'_>) -> Result<Page, String> {
     }
     let body = zipped.text("content.xml")?.ok_or("damaged: the document has no content.xml")?;
     let mut page = Page::default();
-    // The texts of the open paragraphs: one may stand in a frame inside another.
-    let mut open: Vec<(String, Option<usize>)> = Vec::new();
+    let mut open: Vec<Paragraph> = Vec::new();
     let (mut lists, mut silent, mut is_first) = (0_usize, 0_usize, false);
     each_event(&body, &mut |event| match event {
         XmlEvent::Open(element) => match element.name() {
             "office:annotation" | "text:tracked-changes" | "office:forms" => silent += 1,
             _ if silent > 0 => {}
             "text:h" => {
-                page.number += 1;
+                page.out.number += 1;
                 let level = element.get("text:outline-level").and_then(|level| level.parse().ok());
-                open.push((String::new(), Some(level.unwrap_or(1))));
+                open.push(Paragraph { level: level.or(Some(1)), ..Paragraph::default() });
             }
             "text:p" => {
-                page.number += u32::from(open.is_empty());
-                open.push((String::new(), None));
+                page.out.number += u32::from(open.is_empty());
+                open.push(Paragraph::default());
             }
             "text:list" => lists += 1,
             "text:list-item" => is_first = true,
@@ -325,9 +313,9 @@ fn open_document(zipped: &mut Zipped<'_>) -> Result<Page, String> {
             }
             _ if silent > 0 => {}
             "text:h" | "text:p" => {
-                if let Some((text, level)) = open.pop() {
-                    let list = (lists > 0 && std::mem::take(&mut is_first)).then(|| lists - 1);
-                    page.paragraph(&text, level, list);
+                if let Some(mut paragraph) = open.pop() {
+                    paragraph.list = (lists > 0 && std::mem::take(&mut is_first)).then(|| lists - 1);
+                    page.paragraph(&paragraph);
                 }
             }
             "text:list" => lists = lists.saturating_sub(1),
@@ -338,12 +326,6 @@ fn open_document(zipped: &mut Zipped<'_>) -> Result<Page, String> {
         XmlEvent::Text(_) => {}
     })?;
     Ok(page)
-}
-
-fn add(open: &mut [(String, Option<usize>)], piece: &str) {
-    if let Some((text, _)) = open.last_mut() {
-        text.push_str(piece);
-    }
 }
 
 #[cfg(test)]
@@ -380,6 +362,13 @@ mod tests {
                 ("## Fees\n\n| Boat | Fee |\n|---|---|\n| 10 m | 20 |", (5, 9)),
             ],
         );
+    }
+
+    #[test]
+    fn a_text_box_does_not_end_the_paragraph_around_it() {
+        let body = "<w:p><w:r><w:t>Before </w:t></w:r><w:r><w:p><w:r><w:t>In the box.</w:t></w:r></w:p></w:r><w:r><w:t>and after.</w:t></w:r></w:p>";
+        let expected = [("In the box.\n\nBefore and after.", (2, 2))];
+        check(&[("word/document.xml", body)], Office::Docx, None, &expected);
     }
 
     #[test]

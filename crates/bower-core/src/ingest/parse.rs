@@ -63,8 +63,8 @@ pub fn parse(path: &Path, bytes: &[u8], settings: &Settings) -> Result<Parsed, S
         let unpacked = read::gunzip(bytes, settings.max_file_bytes).map_err(skip)?;
         return parse(&inner, &unpacked, settings).map_err(|skipped| skip(skipped.reason));
     }
-    let name = path.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
-    let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
+    let name = lower_name(path);
+    let extension = extension_of(&name);
     let reading = if extension == "epub" {
         epub::parse(bytes, settings).map_err(skip)?
     } else if let Some(format) = office::Office::of(extension) {
@@ -115,12 +115,21 @@ fn finish(draft: Draft, repeats: &mut HashMap<String, u32>) -> Chunk {
     Chunk { content: draft.content, section: draft.section, lines: draft.lines, tags: draft.tags, key }
 }
 
+/// Returns the name of a file in lower case.
+fn lower_name(path: &Path) -> String {
+    path.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase()).unwrap_or_default()
+}
+
+fn extension_of(name: &str) -> &str {
+    name.rsplit_once('.').map_or("", |(_, extension)| extension)
+}
+
 /// Returns the title of a file that has none of its own: the words of its name, or of its folder's if the name only says that it is
 /// the first page there. Code has none.
 pub fn title_of_name(path: &Path) -> Option<String> {
     const FIRST: [&str; 2] = ["index", "readme"];
-    let lower = path.file_name()?.to_string_lossy().to_ascii_lowercase();
-    if code::Grammar::of(&lower, lower.rsplit_once('.').map_or("", |(_, extension)| extension)).is_some() {
+    let lower = lower_name(path);
+    if code::Grammar::of(&lower, extension_of(&lower)).is_some() {
         return None;
     }
     let own = path.file_stem()?.to_str()?;

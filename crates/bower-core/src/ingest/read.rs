@@ -31,14 +31,16 @@ pub fn read(path: &Path, max_bytes: u64) -> Result<Vec<u8>, Skipped> {
     if metadata.len() > max_bytes {
         return Err(skip(too_large(metadata.len(), max_bytes)));
     }
-    let mut bytes = Vec::with_capacity(metadata.len() as usize);
     // The limit also holds for files that grow while they are read, and for those that report no length (/proc).
-    let mut limited = File::open(path).map_err(failed)?.take(max_bytes.saturating_add(1));
-    limited.read_to_end(&mut bytes).map_err(failed)?;
-    if bytes.len() as u64 > max_bytes {
-        return Err(skip(too_large(bytes.len() as u64, max_bytes)));
-    }
-    Ok(bytes)
+    let bytes = at_most(File::open(path).map_err(failed)?, metadata.len(), max_bytes).map_err(failed)?;
+    bytes.ok_or_else(|| skip(too_large(max_bytes + 1, max_bytes)))
+}
+
+/// Reads to the end of what has at most `most` bytes; `None` if it has more. Memory for `expected` bytes is reserved at once.
+pub(super) fn at_most(reader: impl Read, expected: u64, most: u64) -> std::io::Result<Option<Vec<u8>>> {
+    let mut bytes = Vec::with_capacity(expected as usize);
+    reader.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
+    Ok((bytes.len() as u64 <= most).then_some(bytes))
 }
 
 /// Returns the SHA-256 of a file's bytes, as 64 hex digits.
@@ -50,19 +52,20 @@ pub(super) fn too_large(bytes: u64, max_bytes: u64) -> String {
     format!("too large: {:.1} MiB, the limit is {:.1} MiB", mib(bytes), mib(max_bytes))
 }
 
-pub(super) fn mib(bytes: u64) -> f64 {
+fn mib(bytes: u64) -> f64 {
     bytes as f64 / f64::from(1 << 20)
 }
 
 /// Unpacks a gzip file of at most `max_bytes` bytes, of one or several members; the error is the reason why it is skipped.
 pub(super) fn gunzip(bytes: &[u8], max_bytes: u64) -> Result<Vec<u8>, String> {
-    let mut unpacked = Vec::new();
-    let mut limited = flate2::read::MultiGzDecoder::new(bytes).take(max_bytes.saturating_add(1));
-    limited.read_to_end(&mut unpacked).map_err(|source| format!("damaged gzip file: {source}"))?;
-    if unpacked.len() as u64 > max_bytes {
-        return Err(format!("too large: more than {:.1} MiB when unpacked", mib(max_bytes)));
-    }
-    Ok(unpacked)
+    at_most(flate2::read::MultiGzDecoder::new(bytes), 0, max_bytes)
+        .map_err(|source| format!("damaged gzip file: {source}"))?
+        .ok_or_else(|| unpacks_too_much(max_bytes))
+}
+
+/// Why a file that unpacks to more than `max_bytes` is skipped.
+pub(super) fn unpacks_too_much(max_bytes: u64) -> String {
+    format!("too large: more than {:.1} MiB when unpacked", mib(max_bytes))
 }
 
 /// Returns the text of a file with `\n` line ends and no byte order mark, or why it is no text.

@@ -4,6 +4,11 @@
 use std::ops::Range;
 use unicode_normalization::char::is_combining_mark;
 
+/// Returns a text as one line with single blanks.
+pub(super) fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// A kind of place where a text may be cut, worst first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Break {

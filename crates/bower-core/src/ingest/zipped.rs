@@ -3,9 +3,10 @@
 use quick_xml::XmlVersion;
 use quick_xml::escape::resolve_predefined_entity;
 use quick_xml::events::{BytesStart, Event};
-use std::io::{Cursor, Read};
+use std::io::Cursor;
 
-use super::read::mib;
+use super::read::{at_most, unpacks_too_much};
+use super::split::one_line;
 
 /// A zip file, and how many bytes of it may still be unpacked.
 pub(super) struct Zipped<'a> {
@@ -34,13 +35,10 @@ impl<'a> Zipped<'a> {
             Err(zip::result::ZipError::FileNotFound) => return Ok(None),
             Err(source) => return Err(format!("damaged or encrypted: {name} cannot be read ({source})")),
         };
-        let mut bytes = Vec::new();
-        let read = part.take(self.left.saturating_add(1)).read_to_end(&mut bytes);
-        read.map_err(|source| format!("damaged: {name} cannot be read ({source})"))?;
-        let Some(left) = self.left.checked_sub(bytes.len() as u64) else {
-            return Err(format!("too large: more than {:.1} MiB when unpacked", mib(self.most)));
-        };
-        self.left = left;
+        let bytes = at_most(part, 0, self.left)
+            .map_err(|source| format!("damaged: {name} cannot be read ({source})"))?
+            .ok_or_else(|| unpacks_too_much(self.most))?;
+        self.left -= bytes.len() as u64;
         let text = String::from_utf8(bytes).map_err(|_| format!("damaged: {name} is not UTF-8"))?;
         Ok(Some(text))
     }
@@ -121,8 +119,7 @@ pub(super) fn first_text(xml: &str, name: &str) -> Option<String> {
         XmlEvent::Text(piece) if is_open => text.get_or_insert_default().push_str(piece),
         XmlEvent::Open(_) | XmlEvent::Close(_) | XmlEvent::Text(_) => {}
     });
-    let text = text.map(|text| text.split_whitespace().collect::<Vec<_>>().join(" "));
-    text.filter(|text| read.is_ok() && !text.is_empty())
+    text.map(|text| one_line(&text)).filter(|text| read.is_ok() && !text.is_empty())
 }
 
 #[cfg(test)]
