@@ -26,6 +26,7 @@ mod diff;
 mod draft;
 mod epub;
 mod fields;
+mod formats;
 mod frontmatter;
 mod html;
 mod man;

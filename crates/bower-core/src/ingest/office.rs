@@ -20,18 +20,6 @@ pub(super) enum Office {
     OpenDocument,
 }
 
-impl Office {
-    /// Returns the format of an extension.
-    pub(super) fn of(extension: &str) -> Option<Self> {
-        match extension {
-            "docx" | "docm" | "dotx" => Some(Self::Docx),
-            "pptx" | "pptm" | "ppsx" => Some(Self::Pptx),
-            "odt" | "ott" | "odp" | "otp" => Some(Self::OpenDocument),
-            _ => None,
-        }
-    }
-}
-
 /// Reads a whole document; the error is the reason why it is skipped.
 pub(super) fn parse(bytes: &[u8], format: Office, settings: &Settings) -> Result<ParsedFile, String> {
     let mut zipped = Zipped::open(bytes, settings.max_file_bytes)?;

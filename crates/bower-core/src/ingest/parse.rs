@@ -8,7 +8,8 @@ use std::fmt::Write;
 use std::path::Path;
 
 use super::draft::Draft;
-use super::{code, epub, html, man, markdown, office, read, text};
+use super::formats::{self, Reader};
+use super::{code, man, read, text};
 use crate::config::Settings;
 use crate::item::hex;
 use crate::request::Skipped;
@@ -65,24 +66,19 @@ pub fn parse(path: &Path, bytes: &[u8], settings: &Settings) -> Result<Parsed, S
     }
     let name = lower_name(path);
     let extension = extension_of(&name);
-    let reading = if extension == "epub" {
-        epub::parse(bytes, settings).map_err(skip)?
-    } else if let Some(format) = office::Office::of(extension) {
-        office::parse(bytes, format, settings).map_err(skip)?
-    } else {
-        let text = read::decode(bytes).map_err(|reason| skip(reason.to_owned()))?;
-        match extension {
-            "md" | "markdown" | "mdx" | "mdown" | "mkd" => markdown::parse(&text, settings),
-            "html" | "htm" | "xhtml" => html::parse(&text, settings),
-            _ => {
-                if let Some(reason) = read::minified(&text) {
-                    return Err(skip(reason));
-                }
-                match code::Grammar::of(&name, extension) {
-                    Some(language) => code::parse(&text, language, settings),
-                    None if man::is_page(extension, &text) => man::parse(&text, settings),
-                    None => text::parse(&text, extension, settings),
-                }
+    let decoded = || read::decode(bytes).map_err(|reason| skip(reason.to_owned()));
+    let reading = match formats::reader(extension) {
+        Some(Reader::Bytes(read)) => read(bytes, settings).map_err(skip)?,
+        Some(Reader::Text(read)) => read(&decoded()?, settings),
+        None => {
+            let text = decoded()?;
+            if let Some(reason) = read::minified(&text) {
+                return Err(skip(reason));
+            }
+            match code::Grammar::of(&name, extension) {
+                Some(language) => code::parse(&text, language, settings),
+                None if man::is_page(extension, &text) => man::parse(&text, settings),
+                None => text::parse(&text, extension, settings),
             }
         }
     };

@@ -1,0 +1,29 @@
+//! Selects the reader of a file by its extension.
+
+use super::draft::ParsedFile;
+use super::office::Office;
+use super::{epub, html, markdown, office};
+use crate::config::Settings;
+
+/// Reads a whole file of one format.
+pub(super) enum Reader {
+    /// Reads bytes that are no text; the error is the reason why the file is skipped.
+    Bytes(fn(&[u8], &Settings) -> Result<ParsedFile, String>),
+    /// Reads decoded text.
+    Text(fn(&str, &Settings) -> ParsedFile),
+}
+
+/// Returns the reader for an extension in lower case; `None` for source code, manual pages and all other text.
+pub(super) fn reader(extension: &str) -> Option<Reader> {
+    Some(match extension {
+        "md" | "markdown" | "mdx" | "mdown" | "mkd" => Reader::Text(markdown::parse),
+        "html" | "htm" | "xhtml" => Reader::Text(html::parse),
+        "epub" => Reader::Bytes(epub::parse),
+        "docx" | "docm" | "dotx" => Reader::Bytes(|bytes, of| office::parse(bytes, Office::Docx, of)),
+        "pptx" | "pptm" | "ppsx" => Reader::Bytes(|bytes, of| office::parse(bytes, Office::Pptx, of)),
+        "odt" | "ott" | "odp" | "otp" => {
+            Reader::Bytes(|bytes, of| office::parse(bytes, Office::OpenDocument, of))
+        }
+        _ => return None,
+    })
+}
