@@ -184,6 +184,9 @@ pub struct Settings {
     pub time_zone: String,
     /// Weight of a time in the question, 0 to 10. 1 is the measured weight (`rank::time::TimeWeights`), 0 is none.
     pub time_weight: f32,
+    /// How far tests, changelogs, licences and generated files rank below what explains a thing, in standard deviations of
+    /// the candidates' scores, 0 to 10. 0 ranks them like all others.
+    pub side_file_weight: f32,
     /// Size of the delta at which a process with spare time compacts; less in small stores. While 1,000 items a second
     /// are added, a delta of 1,000 costs the median question 1.5 (100,000 items) to 1.8 times (10,000) the processor
     /// time of a quiet one. A delta of 2,000 costs up to twice (`bower-bench scale-folding`).
@@ -283,6 +286,7 @@ impl Default for Settings {
             rrf_k: 60.0,
             time_zone: "UTC".into(),
             time_weight: 1.0,
+            side_file_weight: 1.0,
             compact_after: 1_000,
             cached_queries: 10_000,
             rerank: Rerank::None,

@@ -55,6 +55,11 @@ const KNOBS: &[Knob] = &[
     knob("rrf_k", Form::Real(0.0, 10_000.0), "the constant of the rank fusion that eval compares with"),
     knob("time_zone", Form::Text, "the zone of times in questions; by default the system's"),
     knob("time_weight", Form::Real(0.0, 10.0), "how much an asked time moves an answer; 0 is not at all"),
+    knob(
+        "side_file_weight",
+        Form::Real(0.0, 10.0),
+        "how far tests, changelogs, licences and generated files rank below others; 0 is not at all",
+    ),
     knob("compact_after", Form::Whole(1, 10_000_000), "changed rows that may wait outside an index")
         .formerly("fold_after"),
     knob("cached_queries", Form::Whole(0, 10_000_000), "query vectors kept in the cache"),

@@ -117,7 +117,7 @@ impl Default for Constants {
 }
 
 /// Upper bound on a score's factors, so that each list of them is allocated once.
-const MOST_FACTORS: usize = 10;
+const MOST_FACTORS: usize = 11;
 
 /// Features of one candidate. All scores are true scores, whichever channel retrieved it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -322,9 +322,9 @@ fn has_every_word(one: &CandidateFeatures<'_>) -> bool {
     one.coverage > 0.999
 }
 
-/// Adds the gains for times in the question: `gains` in standard deviations of the scores, one for each of `ranked`. A
-/// gain of 0 changes nothing.
-pub fn gain_from_times(ranked: &mut [Ranked], gains: &[f32]) {
+/// Adds gains in standard deviations of the scores, one for each of `ranked`, as the factor `name`. A gain of 0 changes
+/// nothing.
+pub fn gain_deviations(ranked: &mut [Ranked], name: &'static str, gains: &[f32]) {
     if gains.iter().all(|&gain| gain == 0.0) {
         return;
     }
@@ -333,7 +333,7 @@ pub fn gain_from_times(ranked: &mut [Ranked], gains: &[f32]) {
     let deviation =
         (scores().map(|score| (score - mean).powi(2)).sum::<f64>() / scores().count().max(1) as f64).sqrt();
     for (one, gain) in ranked.iter_mut().zip(gains).filter(|(_, gain)| **gain != 0.0) {
-        one.factors.push(Factor::plus("time", f64::from(*gain) * deviation));
+        one.factors.push(Factor::plus(name, f64::from(*gain) * deviation));
         *one = Ranked::new(one.row, std::mem::take(&mut one.factors));
     }
     ranked.sort_unstable_by(Ranked::cmp_best_first);
@@ -635,10 +635,10 @@ mod tests {
     fn a_time_counts_in_deviations_of_the_scores() {
         let start = |row, score| Ranked::new(RowId(row), vec![Factor::plus("words", score)]);
         let mut ranked = [start(1, 3.0), start(2, 1.0)];
-        gain_from_times(&mut ranked, &[0.0, 2.5]);
+        gain_deviations(&mut ranked, "time", &[0.0, 2.5]);
         // The deviation of 3 and 1 is 1.
         check(&ranked, &[(2, 3.5), (1, 3.0)]);
-        gain_from_times(&mut ranked, &[]);
+        gain_deviations(&mut ranked, "time", &[]);
         check(&ranked, &[(2, 3.5), (1, 3.0)]);
     }
 
