@@ -3,8 +3,9 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::path::Path;
 
-use crate::item::RowId;
+use crate::item::{RowId, unit_of};
 use crate::prompt::PromptText;
 
 /// The line that opens a block (Atlas's `format_knowledge_context`).
@@ -43,7 +44,7 @@ pub struct Piece {
     /// The heading path, or the symbol.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub heading: Option<String>,
-    /// First and last line in the document, from 1.
+    /// First and last line in the document, from 1; pages, slides or the like in a format that has no lines.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lines: Option<(u32, u32)>,
     /// A note for the reader that nobody reviewed it, or that it came from outside.
@@ -84,18 +85,27 @@ impl Piece {
         }
         match self.lines {
             Some((first, last)) if last > first => {
-                told.push_own(", lines ");
+                told.push_own(", ");
+                told.push_own(self.unit());
+                told.push_own("s ");
                 told.push_number(first);
                 told.push_own("-");
                 told.push_number(last);
             }
             Some((first, _)) => {
-                told.push_own(", line ");
+                told.push_own(", ");
+                told.push_own(self.unit());
+                told.push_own(" ");
                 told.push_number(first);
             }
             None => {}
         }
         told
+    }
+
+    /// Returns what its place counts: `line`, `page`, `slide` or the like.
+    pub fn unit(&self) -> &'static str {
+        unit_of(Path::new(self.path.as_deref().unwrap_or_default()))
     }
 
     /// Returns its section of the block, heading included.
@@ -140,6 +150,8 @@ mod tests {
         check(Some("API > Retries"), Some((4, 9)), "### Document 2: a.md (API > Retries), lines 4-9");
         check(Some("API"), Some((4, 4)), "### Document 2: a.md (API), line 4");
         check(Some("API\n## x"), None, "### Document 2: a.md (API ## x)");
+        let book = Piece { path: Some("a.pdf".into()), lines: Some((4, 5)), ..piece("x") };
+        assert_eq!(book.head(1).as_str(), "### Document 1: a.md, pages 4-5");
         let marked = Piece { mark: Some("unconfirmed".into()), lines: Some((4, 4)), ..piece("x") };
         assert_eq!(marked.head(1).as_str(), "### Document 1: a.md, line 4 [unconfirmed]");
     }

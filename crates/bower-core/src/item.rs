@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 use std::fmt::{self, Write};
+use std::path::Path;
 use std::str::FromStr;
 
 use crate::error::Error;
@@ -575,9 +576,30 @@ pub fn indexed_text(title: Option<&str>, section: Option<&str>, content: &str) -
     heads.chain([content]).collect::<Vec<_>>().join("\n")
 }
 
+/// Returns what the places of a file's chunks count, as one word: its lines, unless the format has other parts.
+pub fn unit_of(path: &Path) -> &'static str {
+    let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+    match extension.to_ascii_lowercase().as_str() {
+        "pdf" => "page",
+        "epub" => "chapter",
+        "pptx" | "pptm" | "ppsx" | "odp" | "otp" => "slide",
+        "docx" | "docm" | "dotx" | "odt" | "ott" => "paragraph",
+        "xlsx" | "xlsm" | "xls" | "ods" => "row",
+        "ipynb" => "cell",
+        _ => "line",
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_format_names_its_parts() {
+        let of = |path: &str| unit_of(Path::new(path));
+        assert_eq!((of("a/b.PDF"), of("talk.odp"), of("letter.docx")), ("page", "slide", "paragraph"));
+        assert_eq!((of("a.rs"), of("")), ("line", "line"));
+    }
 
     #[test]
     fn what_is_made_of_several_is_for_the_fewest() {

@@ -241,6 +241,8 @@ pub struct QueryRequest {
     pub session: Option<String>,
     /// Marks a prefetch: only hits that are specific to the question or clearly close to it pass.
     pub prefetch: bool,
+    /// Number of neighbours on each side that a chunk's hit brings with it, 0 to 10.
+    pub around: u32,
 }
 
 impl Default for QueryRequest {
@@ -260,6 +262,7 @@ impl Default for QueryRequest {
             budget_tokens: None,
             session: None,
             prefetch: false,
+            around: 0,
         }
     }
 }
@@ -316,6 +319,9 @@ pub struct Hit {
     /// Ids of items with the same content, which this hit represents.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub duplicates: Vec<String>,
+    /// Its neighbours in its document, in the order of the document, if the request asked for them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub around: Vec<Neighbour>,
     /// A later hit that may replace it: nothing says so for sure, and the reader judges.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub perhaps_replaced_by: Option<LaterMemory>,
@@ -336,6 +342,17 @@ pub struct Hit {
     /// Contributions to its score, if that is a probability: log odds whose sum is `ln(score / (1 - score))`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub odds: Vec<Factor>,
+}
+
+/// A chunk that stands near a hit in its document.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Neighbour {
+    /// Its position from the hit: -1 stands directly before it, 1 directly after it.
+    pub offset: i64,
+    /// Its id.
+    pub id: String,
+    /// Its text.
+    pub content: String,
 }
 
 /// One channel's result for one item.

@@ -296,6 +296,9 @@ pub struct QueryArgs {
     /// For queries that no user asked: return only hits that share rare words with the text or are clearly close to it
     #[arg(long)]
     pub prefetch: bool,
+    /// Show this many neighbours before and after each hit in its document, 1 to 10
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=10))]
+    pub around: Option<u16>,
     /// Show each channel's rank and raw score, and what the answer cost
     #[arg(long)]
     pub explain: bool,

@@ -5,6 +5,7 @@
 //! selected items. `evidence` packs them.
 
 pub(crate) mod channels;
+mod copies;
 pub mod evaluation;
 pub(crate) mod evidence;
 mod load;
@@ -25,7 +26,7 @@ pub(crate) mod wordings;
 use jiff::Timestamp;
 use std::time::Instant;
 
-use crate::engine::query::load::{below_successors, load};
+use crate::engine::query::load::{add_neighbours, below_successors, load};
 use crate::engine::query::plan::{Depth, MAX_LIMIT, RankRequest};
 use crate::engine::query::record::{SessionTexts, note_found, note_shown};
 use crate::engine::query::time_order::by_time;
@@ -34,6 +35,9 @@ use crate::engine::{Engine, missing};
 use crate::error::{Error, Result};
 use crate::item::Visibility;
 use crate::request::{Answer, QueryRequest};
+
+/// Most neighbours on each side of a hit: more are a document, which can be opened.
+const MOST_AROUND: u32 = 10;
 
 /// Searches without recording exposure: the caller records what it shows.
 pub(crate) fn search(
@@ -50,6 +54,9 @@ pub(crate) fn search(
     }
     if !(1..=MAX_LIMIT).contains(&request.limit) {
         return Err(Error::invalid(format!("limit {}", request.limit), format!("use 1 to {MAX_LIMIT}")));
+    }
+    if request.around > MOST_AROUND {
+        return Err(Error::invalid(format!("around {}", request.around), format!("use 0 to {MOST_AROUND}")));
     }
     evidence::check(request)?;
     let mut ranking = rank::rank(
@@ -83,6 +90,7 @@ pub(crate) fn search(
     by_time(engine, &mut hits, &request.text, now)?;
     let terms = evidence::Terms::of(engine, request);
     let held_back = evidence::hold_back(request, &terms, &ranking, &mut hits)?.map(|held| held + unreviewed);
+    add_neighbours(engine, request, &mut hits)?;
     let evidence = evidence::pack(engine, visibility, request, &terms, &hits)?;
     ranking.degraded.append(&mut left_out);
     ranking.degraded.extend(missing::degraded(engine)?);

@@ -6,6 +6,7 @@ use bower_core::request::Answer;
 use std::fmt::Write as _;
 use std::path::Path;
 
+use super::item::span;
 use super::{Look, clean, columns, count, cut, cut_start, line, style, thousands};
 
 /// Renders the block for a prompt; without evidence it is empty.
@@ -84,11 +85,8 @@ fn place(piece: &Piece, width: usize, look: &Look) -> String {
         .as_deref()
         .and_then(|here| Path::new(&source).strip_prefix(here).ok())
         .and_then(Path::to_str);
-    let lines = match piece.lines {
-        Some((first, last)) if last > first => format!(":{first}-{last}"),
-        Some((first, _)) => format!(":{first}"),
-        None => String::new(),
-    };
+    let lines =
+        piece.lines.map_or_else(String::new, |(first, last)| span(&source, first.into(), last.into()));
     let path = cut_start(near.unwrap_or(&source), width.saturating_sub(columns(&lines)).max(8)).into_owned()
         + &lines;
     let heading =

@@ -1,6 +1,6 @@
 //! Renders items for people: one item, lists of items, and their history.
 
-use bower_core::item::{Kind, Provenance, Tier};
+use bower_core::item::{Kind, Provenance, Tier, unit_of};
 use bower_core::request::{Event, History, Item, Listing, MemoryWording, Version};
 use bower_core::shared::strength;
 use jiff::Timestamp;
@@ -86,6 +86,16 @@ pub fn one(item: &Item, given: Option<(u64, Timestamp)>, look: &Look) -> String 
     format!("{}\n{}\n", table.print(look), text.trim_end())
 }
 
+/// Formats a place in a document after its path: `:120-134`, or ` pages 3-4` where the format has other parts than lines.
+pub fn span(path: &str, first: u64, last: u64) -> String {
+    let (several, numbers) =
+        if last > first { ("s", format!("{first}-{last}")) } else { ("", first.to_string()) };
+    match unit_of(Path::new(path)) {
+        "line" => format!(":{numbers}"),
+        unit => format!(" {unit}{several} {numbers}"),
+    }
+}
+
 /// Formats `path:120-134  Guide › Install`, in at most `width` columns: the heading is shortened first, then the path's start.
 pub fn place(item: &Item, width: usize, look: &Look) -> String {
     let text =
@@ -94,11 +104,7 @@ pub fn place(item: &Item, width: usize, look: &Look) -> String {
     let path = nearer(&path, look.here.as_deref());
     let lines = item.metadata.get("lines").and_then(|lines| lines.as_array());
     let number = |at: usize| lines.and_then(|lines| lines.get(at)).and_then(serde_json::Value::as_u64);
-    let lines = match (number(0), number(1)) {
-        (Some(start), Some(end)) if end > start => format!(":{start}-{end}"),
-        (Some(start), _) => format!(":{start}"),
-        (None, _) => String::new(),
-    };
+    let lines = number(0).map_or_else(String::new, |first| span(&path, first, number(1).unwrap_or(first)));
     let path = cut_start(&path, width.saturating_sub(columns(&lines)).max(8)).into_owned() + &lines;
     let section = text("section_title").replace(" > ", " › ");
     let room = width.saturating_sub(columns(&path) + 2);
@@ -308,6 +314,15 @@ mod tests {
             Listing { memories: Vec::new(), total: 0, possible: BTreeMap::new(), degraded: Vec::new() };
         assert_eq!(list(&empty, 0, &sample::look(80)), "nothing matches\n");
         assert_eq!(list(&Listing { total: 7, ..empty }, 9, &sample::look(80)), "nothing after 7\n");
+    }
+
+    #[test]
+    fn a_place_names_what_it_counts() {
+        assert_eq!((span("a.rs", 3, 9), span("a.rs", 3, 3)), (":3-9".to_owned(), ":3".to_owned()));
+        assert_eq!(
+            (span("a.pdf", 3, 4), span("a.epub", 3, 3)),
+            (" pages 3-4".to_owned(), " chapter 3".to_owned())
+        );
     }
 
     #[test]

@@ -10,7 +10,7 @@ use super::excerpt::{Layout, excerpt, terms, wrap};
 use super::item::{place, said_by};
 use super::store::lacks;
 use super::table::{Column, Table};
-use super::{Look, columns, count, cut, duration, evidence, line, style, thousands, wrapped};
+use super::{Look, clean, columns, count, cut, duration, evidence, hanging, line, style, thousands, wrapped};
 
 /// Columns to the left of a hit's lines: the rank and its gap.
 const INDENT: usize = 4;
@@ -23,6 +23,7 @@ pub fn text(answer: &Answer, explain: bool, look: &Look) -> String {
     let question = terms(&answer.query);
     for (at, hit) in answer.hits.iter().enumerate() {
         out.push_str(&one(at + 1, hit, &question, look));
+        out.push_str(&around(hit, look));
         if explain {
             let told = format!("said by {}", said_by(&hit.memory));
             let _ = writeln!(out, "{}{}", " ".repeat(INDENT), look.paint(style::DIM, &told));
@@ -105,6 +106,20 @@ fn one(rank: usize, hit: &Hit, question: &[QueryTerm], look: &Look) -> String {
             ids.join(" ")
         );
         let _ = writeln!(out, "{}{}", " ".repeat(INDENT), look.paint(style::DIM, &cut(&note, room)));
+    }
+    out
+}
+
+/// Renders the neighbours of a hit, each with its position from the hit.
+fn around(hit: &Hit, look: &Look) -> String {
+    let mut out = String::new();
+    for neighbour in &hit.around {
+        let lead = format!("{:>width$} ", format!("{:+}", neighbour.offset), width = INDENT - 1);
+        for (at, text) in clean(neighbour.content.trim()).lines().enumerate() {
+            let lead = if at == 0 { lead.clone() } else { " ".repeat(INDENT) };
+            out.push_str(&look.paint(style::DIM, hanging(&lead, text, look).trim_end()));
+            out.push('\n');
+        }
     }
     out
 }

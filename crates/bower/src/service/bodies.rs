@@ -181,6 +181,9 @@ pub struct QueryBody {
     /// A program asks by itself: return only evidence that is specific to the text or clearly close to it, else
     /// nothing.
     pub prefetch: bool,
+    /// Neighbours on each side to return with each chunk, 0 to 10.
+    #[schemars(range(min = 0, max = 10))]
+    pub around: Option<u16>,
     /// Selection of items.
     #[serde(flatten)]
     pub select: SelectBody,

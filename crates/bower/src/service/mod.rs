@@ -82,6 +82,7 @@ impl Service {
             budget_tokens,
             session: body.session.clone(),
             prefetch: body.prefetch,
+            around: body.around.unwrap_or(0).into(),
         };
         let mut answer = self.engine.query(&bounds.visibility(), &request, now)?;
         // Evidence may draw on more hits than a list shows by default.

@@ -4,8 +4,8 @@ use crate::engine::query::rank::Ranking;
 use crate::engine::query::select::SelectedHit;
 use crate::engine::{Engine, missing};
 use crate::error::Result;
-use crate::item::Channel;
-use crate::request::{Degraded, Hit, Item, Signal};
+use crate::item::{Channel, Kind, Status};
+use crate::request::{Degraded, Hit, Item, Neighbour, QueryRequest, Signal};
 
 /// Loads the best hits whose items are `wanted`, with their signals and factors.
 pub(crate) fn load(
@@ -29,6 +29,7 @@ pub(crate) fn load(
             hits.push(Hit {
                 memory,
                 perhaps_replaced_by: None,
+                around: Vec::new(),
                 score: hit.score,
                 band: hit.band,
                 citation: ranking.citations.get(&hit.row).cloned(),
@@ -46,6 +47,30 @@ pub(crate) fn load(
         }
     }
     Ok(hits)
+}
+
+/// Adds to each hit that is a chunk its neighbours, as far as the request may find them.
+pub(crate) fn add_neighbours(engine: &Engine, request: &QueryRequest, hits: &mut [Hit]) -> Result<()> {
+    if request.around == 0 {
+        return Ok(());
+    }
+    let keep = engine.store.select(&request.select)?;
+    for hit in hits.iter_mut().filter(|hit| hit.memory.kind == Kind::Chunk) {
+        let found = engine.store.around(hit.memory.row, request.around)?;
+        let Some(&(own, _)) = found.iter().find(|(_, row)| *row == hit.memory.row) else { continue };
+        let rows: Vec<_> = found.iter().map(|(_, row)| *row).collect();
+        let items = found.iter().zip(engine.store.items(&rows)?);
+        let near = items.filter_map(|(&(place, _), item)| Some((i64::from(place) - i64::from(own), item?)));
+        let is_allowed = |item: &Item| match &keep {
+            Some(keep) => keep.contains(item.row),
+            None => matches!(item.status, Status::Candidate | Status::Active),
+        };
+        hit.around = near
+            .filter(|(offset, item)| *offset != 0 && !item.damaged && is_allowed(item))
+            .map(|(offset, item)| Neighbour { offset, id: item.id, content: item.content })
+            .collect();
+    }
+    Ok(())
 }
 
 /// Whether an item is damaged. A damaged item is reported in `named` instead of being returned.

@@ -1,10 +1,12 @@
 //! Ranks the candidates of all channels by a profile's formula.
 
 use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
+use crate::engine::query::copies::Copies;
 use crate::engine::query::plan::{MAX_LIMIT, RankRequest, Scope, Words, counted};
 use crate::engine::query::retrieve::{
     self, Retrieved, TextFound, VectorFound, Vectors, text_channel, vector_channel,
@@ -16,6 +18,7 @@ use crate::engine::query::{channels, when};
 use crate::engine::timing::milliseconds;
 use crate::engine::{Engine, late};
 use crate::error::Result;
+use crate::ingest::FileRole;
 use crate::item::{Channel, Profile, RowId, Scored, Step, When};
 use crate::rank::calibrate::{self, Basis, Features};
 use crate::rank::candidate::{self, Candidate, Places, Ranked};
@@ -84,9 +87,10 @@ pub(crate) fn by_default(
     }
     let named: Vec<Option<f32>> = ranked.iter().map(|one| scores.named(one.row)).collect();
     native::gain_from_names(&mut ranked, &named, constants);
+    lower_side_files(engine, request.text, &mut ranked)?;
     worded.fold(&mut ranked, &mut ranking.found_by);
     ranking.fused = ranked;
-    judge(engine, found, &scores, ranking);
+    judge(engine, found, &scores, ranking)?;
     ranking.take_places(&scores, gathered);
     Ok(())
 }
@@ -132,42 +136,81 @@ fn take_times(engine: &Engine, request: &RankRequest<'_>, ranked: &mut Vec<Ranke
         ranked.retain(|one| fits.get(&one.row).copied().unwrap_or(false));
     }
     let rows: Vec<RowId> = ranked.iter().take(TIMES_DEPTH).map(|one| one.row).collect();
-    native::gain_from_times(ranked, &when::gains(engine, &asked, &rows)?);
+    native::gain_deviations(ranked, "time", &when::gains(engine, &asked, &rows)?);
     Ok(())
 }
 
-/// Computes the probability that each of the best answers the question, and that any does.
-fn judge(engine: &Engine, found: &ChannelResults<'_>, scores: &Scores, ranking: &mut Ranking) {
+/// Lowers chunks of tests, changelogs, licences and generated files, unless the question asks for such.
+fn lower_side_files(engine: &Engine, question: &str, ranked: &mut [Ranked]) -> Result<()> {
+    let weight = engine.settings.side_file_weight;
+    if weight <= 0.0 {
+        return Ok(());
+    }
+    let rows: Vec<RowId> = ranked.iter().take(MAX_LIMIT).map(|one| one.row).collect();
+    let paths = engine.store.documents_of(&rows)?;
+    // A folder that they all share says nothing about one of them.
+    let shared = shared_folder(paths.iter().flatten().map(|path| Path::new(path)));
+    let gain = |path: &Option<String>| {
+        let below = Path::new(path.as_deref()?).strip_prefix(&shared).ok()?;
+        FileRole::of(below).filter(|role| !role.is_asked(question)).map(|_| -weight)
+    };
+    let gains: Vec<f32> = paths.iter().map(|path| gain(path).unwrap_or(0.0)).collect();
+    native::gain_deviations(ranked, "side file", &gains);
+    Ok(())
+}
+
+/// Returns the deepest folder that all paths are in.
+fn shared_folder<'a>(mut paths: impl Iterator<Item = &'a Path>) -> PathBuf {
+    let first = paths.next().and_then(Path::parent).unwrap_or(Path::new(""));
+    paths.fold(first.to_owned(), |shared, path| {
+        shared
+            .components()
+            .zip(path.components())
+            .take_while(|(one, two)| one == two)
+            .map(|(one, _)| one)
+            .collect()
+    })
+}
+
+/// Computes the probability that each of the best answers the question, and that any does. A copy does not compete with what
+/// it repeats, and is as likely to answer.
+fn judge(engine: &Engine, found: &ChannelResults<'_>, scores: &Scores, ranking: &mut Ranking) -> Result<()> {
     let constants = &engine.settings.calibration;
     let best = &ranking.fused[..ranking.fused.len().min(MAX_LIMIT)];
-    let points: Vec<f32> = best.iter().map(|one| one.score).collect();
+    let rows: Vec<RowId> = best.iter().map(|one| one.row).collect();
+    let copies = Copies::load(engine, &ranking.likeness, &rows)?;
+    let groups = copies.groups(&ranking.likeness, &rows, |_| false);
     let basis = if found.vector.is_some() { Basis::Meaning } else { Basis::Words };
+    let points: Vec<f32> = groups.iter().map(|group| best[group[0]].score).collect();
     let standings = calibrate::standings(&points, basis, constants);
     let words = &scores.words;
-    ranking.features = best
-        .iter()
-        .zip(standings)
-        .enumerate()
-        .map(|(at, (one, standing))| {
-            let row = ranking.found_by.get(&one.row).copied().unwrap_or(one.row);
-            let place = scores.place(row);
-            let features = Features {
-                standing,
-                share: place.map_or(0.0, |at| calibrate::share(words.rows[at].score, words.idf_sum)),
-                coverage: place.map_or(0.0, |at| scores.coverage(at)),
-                closeness: place.and_then(|at| scores.tokens[at]),
-                rank: at + 1,
-            };
-            match basis {
-                Basis::Meaning if scores.is_memory(row) => features.of_memory(constants),
-                Basis::Meaning | Basis::Words => features,
-            }
-        })
-        .collect();
+    let features_of = |row: RowId, standing: f32, rank: usize| {
+        let row = ranking.found_by.get(&row).copied().unwrap_or(row);
+        let place = scores.place(row);
+        let features = Features {
+            standing,
+            share: place.map_or(0.0, |at| calibrate::share(words.rows[at].score, words.idf_sum)),
+            coverage: place.map_or(0.0, |at| scores.coverage(at)),
+            closeness: place.and_then(|at| scores.tokens[at]),
+            rank,
+        };
+        match basis {
+            Basis::Meaning if scores.is_memory(row) => features.of_memory(constants),
+            Basis::Meaning | Basis::Words => features,
+        }
+    };
+    let mut features = vec![None; best.len()];
+    for ((group, standing), rank) in groups.iter().zip(standings).zip(1..) {
+        group.iter().for_each(|&at| features[at] = Some(features_of(rows[at], standing, rank)));
+    }
+    ranking.features = features.into_iter().flatten().collect();
     ranking.probabilities =
         ranking.features.iter().map(|one| calibrate::probability(one, constants)).collect();
     calibrate::level(&mut ranking.probabilities);
     ranking.answerable = Some(calibrate::answerable(ranking.features.first(), constants));
+    // A wording's place goes to its memory later, so then the texts are read again.
+    ranking.copies = ranking.found_by.is_empty().then_some(copies);
+    Ok(())
 }
 
 /// Ranks by a source system's formula.
@@ -297,6 +340,8 @@ pub struct Ranking {
     /// Name of the model whose vectors were compared.
     pub model_used: Option<String>,
     pub(crate) likeness: Likeness,
+    /// The texts of the best that may repeat each other, once they were read.
+    pub(crate) copies: Option<Copies>,
     /// The wording that found a memory, where one did.
     pub(crate) found_by: HashMap<RowId, RowId>,
 }

@@ -1,22 +1,20 @@
 //! Selects the hits of an answer from a ranking: probable enough, reordered, one hit for duplicates.
 
-use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::engine::Engine;
+use crate::engine::query::copies::Copies;
 use crate::engine::query::plan::MAX_LIMIT;
 use crate::engine::query::rank::Ranking;
 use crate::engine::query::rerank;
 use crate::error::{Error, Result};
 use crate::item::{Band, Profile, Rerank, RowId, RowSet, Scored};
 use crate::rank::candidate::Factor;
-use crate::rank::group::{self, OVERLAPS, Print, Runs, SAME};
 use crate::rank::profile::athena;
 use crate::rank::rerank::Reranked;
 use crate::rank::{calibrate, diversity};
 use crate::request::{Clocks, QueryRequest, Selection};
-use crate::store::IndexedText;
 
 /// A selected hit, not loaded yet.
 #[derive(Clone, Debug)]
@@ -124,47 +122,19 @@ fn past(engine: &Engine, select: &Selection) -> Result<Arc<RowSet>> {
     engine.caches.hidden(&*engine.store, &engine.store.coverage()?, Clocks::default())
 }
 
-/// Keeps the best of several hits with the same content, with the others as its duplicates; rows of the `past` stay separate.
-/// Of chunks, one that mostly repeats a better one is a duplicate. Only the texts of pairs with close vectors are read.
+/// Keeps the best of several hits that say the same, with the others as its duplicates; rows of the `past` stay separate.
 fn fold_same(
     engine: &Engine,
-    ranking: &Ranking,
+    ranking: &mut Ranking,
     hits: Vec<SelectedHit>,
     past: &RowSet,
 ) -> Result<Vec<SelectedHit>> {
-    let place = |hit: &SelectedHit| {
-        ranking.likeness.places.get(&hit.row).copied().filter(|_| !past.contains(hit.row))
-    };
-    let places: Vec<Option<usize>> = hits.iter().map(place).collect();
-    let cosine = |one: usize, two: usize| ranking.likeness.at(places[one]?, places[two]?);
-    let may_repeat =
-        |one: usize, two: usize| one != two && cosine(one, two).is_some_and(|cosine| cosine >= OVERLAPS);
-    let suspects: Vec<RowId> = (0..hits.len())
-        .filter(|&one| (0..hits.len()).any(|two| may_repeat(one, two)))
-        .map(|at| hits[at].row)
-        .collect();
-    if suspects.is_empty() {
-        return Ok(hits);
-    }
-    let texts: HashMap<RowId, IndexedText> =
-        engine.store.texts(&suspects)?.into_iter().map(|text| (text.row, text)).collect();
-    let prints: Vec<OnceCell<Option<Print>>> = vec![OnceCell::new(); hits.len()];
-    let runs: Vec<OnceCell<Option<Runs>>> = vec![OnceCell::new(); hits.len()];
-    let print = |at: usize| {
-        prints[at].get_or_init(|| texts.get(&hits[at].row).map(|text| Print::of(&text.text))).as_ref()
-    };
-    let runs = |at: usize| {
-        let is_chunk = |text: &&IndexedText| text.parent != 0;
-        let read = || texts.get(&hits[at].row).filter(is_chunk).map(|text| Runs::of(&text.text));
-        runs[at].get_or_init(read).as_ref()
-    };
-    let same = |one: usize, two: usize| {
-        may_repeat(one, two)
-            && (cosine(one, two) >= Some(SAME) && print(one).zip(print(two)).is_some_and(|(a, b)| a.fits(b))
-                || runs(one).zip(runs(two)).is_some_and(|(shown, later)| later.repeat(shown)))
-    };
     let rows: Vec<RowId> = hits.iter().map(|hit| hit.row).collect();
-    let groups = group::groups(rows.len(), &same);
+    let copies = match ranking.copies.take() {
+        Some(copies) => copies,
+        None => Copies::load(engine, &ranking.likeness, &rows)?,
+    };
+    let groups = copies.groups(&ranking.likeness, &rows, |row| past.contains(row));
     let mut hits: Vec<Option<SelectedHit>> = hits.into_iter().map(Some).collect();
     let stands_for_all = |group: Vec<usize>| {
         let same = group[1..].iter().map(|&at| rows[at]).collect();

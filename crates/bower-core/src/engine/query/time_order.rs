@@ -132,6 +132,7 @@ mod tests {
                 citation: None,
                 duplicates: Vec::new(),
                 perhaps_replaced_by: None,
+                around: Vec::new(),
                 reranked: None,
                 bm25: None,
                 semantic: None,

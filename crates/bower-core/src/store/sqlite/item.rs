@@ -2,12 +2,13 @@
 
 use rusqlite::{Connection, Row};
 use serde_json::{Map, Value, json};
+use std::path::Path;
 
 use super::checksums::{fits, of_text};
 use super::columns::{json_field, parse_word, row_id, timestamp};
 use super::schema::{KEEPS_LIFE, KEEPS_PROVENANCE};
 use crate::error::Error;
-use crate::item::{Kind, Provenance, Tier};
+use crate::item::{Kind, Provenance, Tier, unit_of};
 use crate::request::Item;
 
 /// Selects the columns of an item, in the order in which [`read_item`] reads them.
@@ -143,6 +144,7 @@ fn complete_chunk(chunk: &mut Item, columns: &mut Columns<'_>) -> rusqlite::Resu
     let fields: Option<String> = columns.take()?;
     let mut metadata: Map<String, Value> = fields.map_or(Ok(Map::new()), |text| json_field(&text))?;
     metadata.append(&mut chunk.metadata);
+    let unit = path.as_deref().map_or("line", |path| unit_of(Path::new(path)));
     metadata.insert("path".into(), json!(path));
     metadata.insert("source".into(), json!(path));
     metadata.insert("document".into(), json!(document));
@@ -151,6 +153,9 @@ fn complete_chunk(chunk: &mut Item, columns: &mut Columns<'_>) -> rusqlite::Resu
     metadata.insert("version".into(), json!(version));
     metadata.insert("chunk_size".into(), json!(chunk.content.chars().count()));
     metadata.insert("lines".into(), json!(lines));
+    if unit != "line" {
+        metadata.insert("unit".into(), json!(unit));
+    }
     chunk.metadata = metadata;
     chunk.summary = title.or(file_name).unwrap_or_default();
     Ok(())
