@@ -35,6 +35,7 @@ mod markup;
 mod office;
 mod page;
 mod parse;
+mod pdf;
 mod pieces;
 mod read;
 mod role;

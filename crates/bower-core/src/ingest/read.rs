@@ -88,7 +88,7 @@ pub(super) fn decode(bytes: &[u8]) -> Result<Cow<'_, str>, &'static str> {
 
 fn utf8(bytes: &[u8]) -> Result<&str, &'static str> {
     if bytes.starts_with(b"%PDF-") {
-        return Err("PDF; only text files are read");
+        return Err("a PDF file; name it .pdf, and it is read");
     }
     if bytes[..bytes.len().min(SNIFF_BYTES)].contains(&0) {
         return Err("binary file");
@@ -157,7 +157,7 @@ mod tests {
         check(b"\xFF\xFE\0\0a\0\0\0", Err("UTF-32 text; save it as UTF-8"));
         check(b"gr\xFCn", Err("not UTF-8 text: binary or another encoding"));
         check(b"\x7FELF\0\0", Err("binary file"));
-        check(b"%PDF-1.7 ...", Err("PDF; only text files are read"));
+        check(b"%PDF-1.7 ...", Err("a PDF file; name it .pdf, and it is read"));
         check(b"", Err("empty"));
         check(b" \r\n\t", Err("empty: only white space"));
         check(b"\xEF\xBB\xBF", Err("empty: only white space"));
