@@ -18,6 +18,10 @@
 //! ```
 
 mod archive;
+mod asciidoc;
+mod asciidoc_inline;
+mod asciidoc_table;
+mod blocks;
 mod brought;
 mod brv;
 mod code;

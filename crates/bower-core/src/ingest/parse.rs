@@ -9,7 +9,7 @@ use std::path::Path;
 
 use super::draft::Draft;
 use super::formats::{self, Reader};
-use super::{code, man, read, text};
+use super::{asciidoc, code, man, read, text};
 use crate::config::Settings;
 use crate::item::hex;
 use crate::request::Skipped;
@@ -78,6 +78,9 @@ pub fn parse(path: &Path, bytes: &[u8], settings: &Settings) -> Result<Parsed, S
             match code::Grammar::of(&name, extension) {
                 Some(language) => code::parse(&text, language, settings),
                 None if man::is_page(extension, &text) => man::parse(&text, settings),
+                None if extension == "txt" && asciidoc::is_document(&text) => {
+                    asciidoc::parse(&text, settings)
+                }
                 None => text::parse(&text, extension, settings),
             }
         }
@@ -159,8 +162,13 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const EXTENSIONS: &[&str] =
-        &["md", "html", "txt", "csv", "json", "rb", "c", "go", "java", "js", "py", "rs", "ts", "tsx", ""];
+    const EXTENSIONS: &[&str] = &[
+        "md", "html", "txt", "csv", "json", "rb", "c", "go", "java", "js", "py", "rs", "ts", "tsx", "",
+        "adoc",
+    ];
+
+    /// Formats whose marks are dropped or whose text is repeated.
+    const CONVERTED: &[&str] = &["html", "csv", "adoc"];
 
     fn small() -> Settings {
         Settings {
@@ -239,11 +247,24 @@ mod tests {
 
     proptest! {
         #[test]
+        fn no_markup_language_makes_it_panic(
+            lines in prop::collection::vec(
+                "((=|==|-|\\*|\\.|1\\.|a::|:a:|\\+|//|NOTE:|\\.\\.|\\|) ?)?([a-zé漢{}<>\\[\\](*_`'#+:;|\\\\]{0,6} ?){0,4}|=====|-----|\\.\\.\\.\\.|====|----|--|\\|===|\\[(a|\\[b\\]|source,c)\\]| {1,4}[a-z]{1,5}|a::b\\[c\\]|",
+                0..40,
+            ),
+            at in 0..CONVERTED.len(),
+        ) {
+            examine(&format!("a.{}", CONVERTED[at]), lines.join("\n").as_bytes(), &small());
+        }
+    }
+
+    proptest! {
+        #[test]
         fn no_word_is_lost(
             text in "begin\n\n((# |## |### |- |> |1\\. |```|~~~|\\| |    |\\[|<|\\*|_|//|/\\*|\\{|\\(|\"|fn |def )?[a-zé]{1,7}[0-9]?(\\]\\(x\\)|>|\\*|_|`|:|\\.|\\)|\\}|;|\n===|\n---| \\||\n\\|-\\|)?( |\n|\n\n)){0,80}",
             at in 0..EXTENSIONS.len(),
         ) {
-            if EXTENSIONS[at] != "html" && EXTENSIONS[at] != "csv" {
+            if !CONVERTED.contains(&EXTENSIONS[at]) {
                 compare(&format!("a.{}", EXTENSIONS[at]), &text);
             }
         }
@@ -293,9 +314,18 @@ mod tests {
             "](",
             "<ul><li>",
             "<table>",
+            "{a}",
+            "<<a",
+            "a:b[",
+            "((a",
+            "'a ",
+            "|===\n|a\n",
+            "====\n",
+            "** a\n*** b\n",
+            "a::\n+\n",
         ] {
             let text = unit.repeat(100_000 / unit.len());
-            for extension in ["md", "html", "txt", "rs", "py", "js", "c"] {
+            for extension in ["md", "html", "txt", "rs", "py", "js", "c", "adoc"] {
                 let _ = parse(Path::new(&format!("a.{extension}")), text.as_bytes(), &Settings::default());
             }
         }
