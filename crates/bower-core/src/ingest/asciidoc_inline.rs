@@ -75,6 +75,12 @@ impl Attributes {
         while let Some(at) = rest.find('{') {
             shown.push_str(&rest[..at]);
             rest = &rest[at..];
+            if shown.ends_with('\\') {
+                shown.pop();
+                shown.push('{');
+                rest = &rest[1..];
+                continue;
+            }
             let is_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
             let length = rest[1..].bytes().take_while(|&byte| is_name(byte)).count();
             let value = rest[1 + length..].starts_with('}').then(|| self.value(&rest[1..=length])).flatten();
@@ -108,7 +114,7 @@ pub(super) fn shown(text: &str, known: &Attributes) -> String {
     };
     inline.read();
     // `'` marks emphasis in AsciiDoc.py.
-    without_marks(&inline.shown, &['*', '_', '#', '^', '~', '\'', '+'])
+    without_marks(&inline.shown, &['*', '_', '#', '\'', '+'])
 }
 
 struct Inline<'a> {
@@ -130,6 +136,7 @@ impl<'a> Inline<'a> {
                 '`' => self.code(),
                 '"' | '\'' => self.curved_quotes(letter),
                 '+' => self.passed_through(),
+                '^' | '~' => self.raised(letter),
                 '\\' => {
                     // It takes the meaning of the next sign away.
                     let is_macro = self.rest[1..]
@@ -323,6 +330,16 @@ impl<'a> Inline<'a> {
         self.shown.push(shown[0]);
         self.shown.push_str(quoted);
         self.shown.push(shown[1]);
+        true
+    }
+
+    /// Reads text without white space between two signs that raise or lower it.
+    fn raised(&mut self, sign: char) -> bool {
+        let is_end = |byte: u8| byte == sign as u8 || byte.is_ascii_whitespace();
+        let end = self.rest[1..].bytes().take(80).position(is_end).filter(|&end| end > 0);
+        let Some(end) = end.filter(|&end| self.rest[1 + end..].starts_with(sign)) else { return false };
+        self.shown.push_str(&self.rest[1..=end]);
+        self.rest = &self.rest[end + 2..];
         true
     }
 

@@ -119,8 +119,13 @@ fn lower_name(path: &Path) -> String {
     path.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase()).unwrap_or_default()
 }
 
+/// Returns the last extension. Sphinx publishes its sources as `.rst.txt` and `.md.txt`: those are read as what they are.
 fn extension_of(name: &str) -> &str {
-    name.rsplit_once('.').map_or("", |(_, extension)| extension)
+    let (inner, extension) = name.rsplit_once('.').unwrap_or((name, ""));
+    match inner.rsplit_once('.') {
+        Some((_, inner @ ("rst" | "md"))) if extension == "txt" => inner,
+        _ => extension,
+    }
 }
 
 /// Returns the title of a file that has none of its own: the words of its name, or of its folder's if the name only says that it is
@@ -164,11 +169,11 @@ mod tests {
 
     const EXTENSIONS: &[&str] = &[
         "md", "html", "txt", "csv", "json", "rb", "c", "go", "java", "js", "py", "rs", "ts", "tsx", "",
-        "adoc",
+        "adoc", "rst",
     ];
 
     /// Formats whose marks are dropped or whose text is repeated.
-    const CONVERTED: &[&str] = &["html", "csv", "adoc"];
+    const CONVERTED: &[&str] = &["html", "csv", "adoc", "rst"];
 
     fn small() -> Settings {
         Settings {
@@ -249,7 +254,7 @@ mod tests {
         #[test]
         fn no_markup_language_makes_it_panic(
             lines in prop::collection::vec(
-                "((=|==|-|\\*|\\.|1\\.|a::|:a:|\\+|//|NOTE:|\\.\\.|\\|) ?)?([a-zé漢{}<>\\[\\](*_`'#+:;|\\\\]{0,6} ?){0,4}|=====|-----|\\.\\.\\.\\.|====|----|--|\\|===|\\[(a|\\[b\\]|source,c)\\]| {1,4}[a-z]{1,5}|a::b\\[c\\]|",
+                "((=|==|-|\\*|\\.|1\\.|a::|:a:|\\+|//|NOTE:|\\.\\.|\\|) ?)?([a-zé漢{}<>\\[\\](*_`'#+:;|\\\\]{0,6} ?){0,4}|=====|-----|\\.\\.\\.\\.|====|----|--|\\|===|\\[(a|\\[b\\]|source,c)\\]| {1,4}[a-z]{1,5}|a::b\\[c\\]|:?a:`b( <c>)?`_?|\\.\\. (a|note|list-table|code|csv-table)::|\\+---\\+-\\+|=== ==|   (\\* )?- a|::|:a: b|",
                 0..40,
             ),
             at in 0..CONVERTED.len(),
@@ -325,7 +330,7 @@ mod tests {
             "a::\n+\n",
         ] {
             let text = unit.repeat(100_000 / unit.len());
-            for extension in ["md", "html", "txt", "rs", "py", "js", "c", "adoc"] {
+            for extension in ["md", "html", "txt", "rs", "py", "js", "c", "adoc", "rst"] {
                 let _ = parse(Path::new(&format!("a.{extension}")), text.as_bytes(), &Settings::default());
             }
         }
