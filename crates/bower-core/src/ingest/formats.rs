@@ -2,7 +2,7 @@
 
 use super::draft::ParsedFile;
 use super::office::Office;
-use super::{asciidoc, epub, html, markdown, office, pdf, rst};
+use super::{asciidoc, epub, html, markdown, office, org, pdf, rst};
 use crate::config::Settings;
 
 /// Reads a whole file of one format.
@@ -20,6 +20,7 @@ pub(super) fn reader(extension: &str) -> Option<Reader> {
         "html" | "htm" | "xhtml" => Reader::Text(html::parse),
         "adoc" | "asciidoc" | "asc" => Reader::Text(asciidoc::parse),
         "rst" | "rest" => Reader::Text(rst::parse),
+        "org" => Reader::Text(org::parse),
         "epub" => Reader::Bytes(epub::parse),
         "pdf" => Reader::Bytes(pdf::parse),
         "docx" | "docm" | "dotx" => Reader::Bytes(|bytes, of| office::parse(bytes, Office::Docx, of)),
