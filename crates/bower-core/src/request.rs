@@ -761,6 +761,24 @@ impl ModelState {
     }
 }
 
+/// Documents that share most of their text.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct NearCopies {
+    /// Number of documents that were compared.
+    pub compared: u64,
+    /// The first path of each group, and its near copies.
+    pub groups: Vec<(String, Vec<NearCopy>)>,
+}
+
+/// A document that is a near copy of another.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct NearCopy {
+    /// Its path.
+    pub path: String,
+    /// The share of the runs of five words of both documents that stand in both, 0..1, as an estimate.
+    pub likeness: f32,
+}
+
 /// One check of `doctor`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Check {

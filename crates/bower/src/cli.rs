@@ -561,12 +561,15 @@ pub struct DoctorArgs {
     /// standard input, so that no command history keeps them. The exit status is 1 if they are found
     #[arg(long, value_name = "WORDS")]
     pub residue: Option<String>,
+    /// List documents that share most of their text: translations of a format, older editions, copies in other folders
+    #[arg(long, conflicts_with = "residue")]
+    pub copies: bool,
     /// Write the readable part of a damaged store into this new folder, which becomes a home, and list what is unreadable. The
     /// old files are not changed
-    #[arg(long, value_name = "DIR", conflicts_with = "residue")]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["residue", "copies"])]
     pub salvage: Option<PathBuf>,
     /// Accept that acknowledged changes are missing: answers no longer report it, and the files that were set aside are removed
-    #[arg(long, conflicts_with_all = ["residue", "salvage"])]
+    #[arg(long, conflicts_with_all = ["residue", "copies", "salvage"])]
     pub accept_loss: bool,
 }
 

@@ -5,6 +5,7 @@ pub(crate) mod consolidate;
 pub(crate) mod forget;
 pub(crate) mod health;
 pub(crate) mod lifecycle;
+mod near_copies;
 pub(crate) mod purge;
 pub(crate) mod residue;
 pub(crate) mod schedule;

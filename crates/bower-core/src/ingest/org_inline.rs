@@ -59,16 +59,22 @@ impl<'a> Inline<'a> {
 
     /// Reads `[[target][text]]`.
     fn link(&mut self) -> bool {
-        let Some(inside) = self.rest.starts_with("[[").then(|| self.until(2, "]]")).flatten() else { return false };
+        let Some(inside) = self.rest.starts_with("[[").then(|| self.until(2, "]]")).flatten() else {
+            return false;
+        };
         let (target, text) = inside.split_once("][").unwrap_or((inside, ""));
-        let target = ["file:", "id:", "#", "*"].iter().fold(target, |target, kind| target.strip_prefix(kind).unwrap_or(target));
+        let target = ["file:", "id:", "#", "*"]
+            .iter()
+            .fold(target, |target, kind| target.strip_prefix(kind).unwrap_or(target));
         self.shown.push_str(if text.is_empty() { target } else { text });
         true
     }
 
     /// Reads `[fn:1]`, a note at the foot, or `[fn:: text]`, whose text stands here.
     fn note(&mut self) -> bool {
-        let Some(inside) = self.rest.starts_with("[fn:").then(|| self.until(4, "]")).flatten() else { return false };
+        let Some(inside) = self.rest.starts_with("[fn:").then(|| self.until(4, "]")).flatten() else {
+            return false;
+        };
         match inside.split_once(':') {
             Some((_, text)) => {
                 self.shown.push_str(" (");
@@ -120,13 +126,16 @@ impl<'a> Inline<'a> {
             self.shown.push_str(text);
             return true;
         }
-        let is_target = self.rest.starts_with("<<") && self.rest[2..].starts_with(|next: char| next.is_alphanumeric());
+        let is_target =
+            self.rest.starts_with("<<") && self.rest[2..].starts_with(|next: char| next.is_alphanumeric());
         is_target && self.until(2, ">>").is_some()
     }
 
     /// Keeps the arguments of a macro: `{{{name(a,b)}}}`.
     fn call(&mut self) -> bool {
-        let Some(inside) = self.rest.starts_with("{{{").then(|| self.until(3, "}}}")).flatten() else { return false };
+        let Some(inside) = self.rest.starts_with("{{{").then(|| self.until(3, "}}}")).flatten() else {
+            return false;
+        };
         let arguments = inside.split_once('(').and_then(|(_, rest)| rest.strip_suffix(')'));
         self.shown.push_str(arguments.unwrap_or_default());
         true

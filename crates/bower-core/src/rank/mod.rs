@@ -11,5 +11,6 @@ pub mod group;
 pub mod prefetch;
 pub mod profile;
 pub mod rerank;
+pub mod sketch;
 pub mod time;
 mod words;

@@ -30,6 +30,9 @@ pub fn run(arguments: &DoctorArgs, session: &Session) -> Result<ExitCode> {
     if let Some(words) = &arguments.residue {
         return residue(words, session);
     }
+    if arguments.copies {
+        return copies(session);
+    }
     if let Some(into) = &arguments.salvage {
         return salvage(into, session);
     }
@@ -90,6 +93,13 @@ fn residue(words: &str, session: &Session) -> Result<ExitCode> {
     let residue = session.service()?.engine().residue(&Visibility::everything(), &words)?;
     session.out.say(&residue, |look| render::forget::residue(&residue, look))?;
     Ok(if residue.found { ExitCode::from(Exit::Nothing as u8) } else { ExitCode::SUCCESS })
+}
+
+/// Prints which documents are near copies of another. Copies are no fault, so the exit status is 0.
+fn copies(session: &Session) -> Result<ExitCode> {
+    let copies = session.service()?.engine().copies(&Visibility::everything())?;
+    session.out.say(&copies, |look| render::store::copies(&copies, look))?;
+    Ok(ExitCode::SUCCESS)
 }
 
 fn good(name: &str, detail: String) -> Check {

@@ -2,7 +2,7 @@
 
 use bower_core::item::{CurateOutcome, Part, Step};
 use bower_core::request::{
-    Check, Curated, Degraded, Held, Loss, ModelState, Outcome, Salvaged, StatusReport, StoreCopy,
+    Check, Curated, Degraded, Held, Loss, ModelState, NearCopies, Outcome, Salvaged, StatusReport, StoreCopy,
 };
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -253,6 +253,28 @@ fn held(scopes: &[Held]) -> String {
 
 fn model(state: &ModelState) -> String {
     state.reason.as_deref().map_or_else(|| format!("{} is {}", state.name, state.state), line)
+}
+
+/// Renders `bower doctor --copies`: each group with its first document, and how like it the others are.
+pub fn copies(copies: &NearCopies, look: &Look) -> String {
+    let mut out = String::new();
+    for (first, rest) in &copies.groups {
+        let _ = writeln!(out, "{}", look.paint(style::NAME, &line(first)));
+        for copy in rest {
+            let share = format!("{:>4.0} %", copy.likeness * 100.0);
+            let _ = writeln!(out, "  {}  {}", look.paint(style::DIM, &share), line(&copy.path));
+        }
+    }
+    let found: usize = copies.groups.iter().map(|(_, rest)| rest.len()).sum();
+    let summary = match found {
+        0 => format!("no near copies among {}", count(copies.compared, "document")),
+        _ => format!(
+            "{} of {} repeat most of another; answers show such text once",
+            thousands(found as u64),
+            count(copies.compared, "document")
+        ),
+    };
+    out + &look.paint(style::TITLE, &summary) + "\n"
 }
 
 /// Renders `bower doctor`.

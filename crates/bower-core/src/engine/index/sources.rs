@@ -14,7 +14,7 @@ use crate::request::{IndexRequest, Skipped};
 use crate::store::{KeptChunk, KnownDocument, Namespace, NewChunk, NewDocument};
 
 /// Version of the way documents are cut. Another number makes the next run read everything again.
-const RECIPE: u32 = 2;
+const RECIPE: u32 = 3;
 
 /// One step of reading.
 pub(crate) enum SourceStep {
