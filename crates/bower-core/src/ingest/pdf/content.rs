@@ -6,8 +6,9 @@ use hayro_font::kurbo::{Affine, Point, Vec2};
 use hayro_syntax::content::TypedIter;
 use hayro_syntax::content::ops::TypedInstruction;
 use hayro_syntax::object::dict_or_stream;
-use hayro_syntax::object::{Dict, Name, Object, Stream};
+use hayro_syntax::object::{Dict, Name, Object};
 use hayro_syntax::page::{Page, Resources};
+use std::borrow::Cow;
 use std::rc::Rc;
 
 use super::fonts::{Fonts, Loaded};
@@ -16,6 +17,9 @@ use super::words::{Glyph, Word, Words};
 
 /// Deepest nesting of forms: real pages use a handful, and each level takes stack.
 const DEEPEST_FORM: usize = 16;
+
+/// Steps that a form costs by itself: it is unpacked each time that it is shown.
+const FORM_STEPS: u64 = 500;
 
 /// Deepest nesting of saved graphics states (ISO 32000-1, table C.1, names 28 as what readers must allow).
 const DEEPEST_STATE: usize = 512;
@@ -92,6 +96,9 @@ impl<'a> Reader<'a, '_> {
         let saved = self.saved.len();
         while let Some(operation) = operations.next() {
             if !self.budget.step(1) {
+                break;
+            }
+            if self.words.is_full() {
                 break;
             }
             self.apply(operation, resources);
@@ -220,13 +227,14 @@ impl<'a> Reader<'a, '_> {
         let end =
             to_page * if font.is_horizontal() { Point::new(along, 0.0) } else { Point::new(0.0, along) };
         let across = if font.is_horizontal() { Point::new(0.0, 1.0) } else { Point::new(1.0, 0.0) };
-        let height = (to_page * across - start).hypot() * font.em();
+        let up = to_page * across - start;
+        let height = up.hypot() * font.em();
         let Some(text) = self.replaced(text) else { return };
-        self.words.add(&Glyph { text: &text, start, end, size: height, font: font.number() });
+        self.words.add(&Glyph { text: &text, start, end, up, size: height, font: font.number() });
     }
 
     /// Returns the text of a glyph under the open marks; `None` if it is not text of the page.
-    fn replaced(&mut self, text: &str) -> Option<String> {
+    fn replaced<'t>(&mut self, text: &'t str) -> Option<Cow<'t, str>> {
         if self.marks.iter().any(|mark| matches!(mark, Mark::Artifact)) {
             return None;
         }
@@ -234,7 +242,7 @@ impl<'a> Reader<'a, '_> {
             Mark::Replaced(text) => Some(text),
             Mark::Nothing | Mark::Artifact => None,
         });
-        Some(outermost.map_or_else(|| text.to_owned(), |other| other.take().unwrap_or_default()))
+        Some(outermost.map_or(Cow::Borrowed(text), |other| Cow::Owned(other.take().unwrap_or_default())))
     }
 
     fn open_mark(&mut self, tag: &Name<'_>, properties: Option<&Dict<'_>>) {
@@ -269,7 +277,7 @@ impl<'a> Reader<'a, '_> {
     fn form(&mut self, name: &Name<'_>, resources: &Resources<'a>) {
         let Some(form) = resources.get_x_object(name) else { return };
         let is_form = form.dict().get::<Name<'_>>(b"Subtype").is_some_and(|kind| kind.as_ref() == b"Form");
-        if !is_form || self.depth == DEEPEST_FORM {
+        if !is_form || self.depth == DEEPEST_FORM || !self.budget.step(FORM_STEPS) {
             return;
         }
         let Some(content) = super::unpack::stream(&form, self.budget) else { return };
@@ -283,14 +291,5 @@ impl<'a> Reader<'a, '_> {
         self.depth -= 1;
         self.marks.truncate(before.3);
         (self.state, self.text, self.line, _) = before;
-    }
-}
-
-/// Returns the streams of a page's content.
-pub(super) fn contents<'a>(page: &Dict<'a>) -> Vec<Stream<'a>> {
-    match page.get::<Object<'a>>(b"Contents") {
-        Some(Object::Stream(one)) => vec![one],
-        Some(Object::Array(several)) => several.iter::<Stream<'a>>().collect(),
-        _ => Vec::new(),
     }
 }

@@ -4,7 +4,7 @@ use hayro_cmap::BfString;
 use hayro_font::kurbo::Vec2;
 use hayro_font::{CMapResolverFn, Font, FontCache, FontGlyph, FontQuery, FontResolverFn, GlyphId};
 use hayro_syntax::object::{Array, Dict, Object, Rect, Stream};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -31,6 +31,9 @@ pub(super) struct Loaded<'a> {
     number: u32,
     em: f64,
     codes: RefCell<HashMap<u32, Code>>,
+    /// How many glyphs were shown with a text, and how many without.
+    known: Cell<u64>,
+    unknown: Cell<u64>,
 }
 
 impl<'a> Fonts<'a> {
@@ -60,7 +63,14 @@ impl<'a> Fonts<'a> {
         };
         let loaded = font.map(|font| {
             let em = if is_type3(&font) { type3_em(dict) } else { 1.0 };
-            Rc::new(Loaded { font, number: self.all.len() as u32, em, codes: RefCell::default() })
+            Rc::new(Loaded {
+                font,
+                number: self.all.len() as u32,
+                em,
+                codes: RefCell::default(),
+                known: Cell::new(0),
+                unknown: Cell::new(0),
+            })
         });
         self.all.extend(loaded.clone());
         self.loaded.insert(key, loaded.clone());
@@ -70,6 +80,14 @@ impl<'a> Fonts<'a> {
     /// Returns which fonts are monospaced, by their numbers.
     pub(super) fn monospaced(&self) -> Vec<bool> {
         self.all.iter().map(|font| font.is_monospaced()).collect()
+    }
+
+    /// Returns how many of a hundred glyphs have no text, if they are more than symbols and drawings explain.
+    pub(super) fn unknown(&self) -> Option<u64> {
+        const MOST: u64 = 10;
+        let unknown: u64 = self.all.iter().map(|font| font.unknown.get()).sum();
+        let all = unknown + self.all.iter().map(|font| font.known.get()).sum::<u64>();
+        Some(unknown * 100 / all.max(1)).filter(|share| *share >= MOST)
     }
 }
 
@@ -106,6 +124,8 @@ impl Loaded<'_> {
             };
             (self.font.code_advance(code), super::words::letters(&text).into())
         });
+        let count = if entry.1.is_empty() { &self.unknown } else { &self.known };
+        count.set(count.get() + 1);
         entry.clone()
     }
 

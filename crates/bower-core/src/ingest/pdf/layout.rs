@@ -3,6 +3,7 @@
 //! Sources: Nagy and Seth, "Hierarchical representation of optically scanned documents" (1984), for the recursive cut; Breuel,
 //! "Two geometric algorithms for layout analysis" (2002), for taking the tallest empty rectangle between texts as a gutter.
 
+use super::unpack::Budget;
 use super::words::{WORD_GAP, Word};
 
 /// A line of text.
@@ -16,6 +17,8 @@ pub(super) struct Line {
     /// Size and font of most of its letters.
     pub(super) size: f32,
     pub(super) font: u32,
+    /// Whether nearly all of its letters are of that font.
+    pub(super) is_pure: bool,
     pub(super) angle: i16,
     /// The number of its block on the page.
     pub(super) block: u32,
@@ -37,17 +40,20 @@ const FEWEST_LINES: usize = 4;
 
 /// Most strips and gaps in which columns are looked for, which takes the product of both; a page has about a hundred lines.
 const MOST_STRIPS: usize = 400;
-const MOST_GAPS: usize = 16;
+const MOST_GAPS: usize = 8;
 
-/// Returns the lines of a page in reading order. Text of each other angle follows the upright text.
-pub(super) fn lines(mut words: Vec<Word>) -> Vec<Line> {
+/// Most gutters that are open at once, and that are tried, tallest first.
+const MOST_GUTTERS: usize = 64;
+
+/// Returns the lines of a page in reading order. The blanks of lines in monospaced fonts are kept. Text of each other angle follows the upright text.
+pub(super) fn lines(mut words: Vec<Word>, monospaced: &[bool], budget: &mut Budget) -> Vec<Line> {
     let mut lines = Vec::new();
     words.sort_by_key(|word| word.angle);
     let mut block = 0;
     for part in words.chunk_by(|a, b| a.angle == b.angle) {
         let mut part: Vec<&Word> = part.iter().collect();
         let size = usual_size(&part);
-        let mut cutter = Cutter { size, lines: &mut lines, block: &mut block };
+        let mut cutter = Cutter { size, monospaced, budget, lines: &mut lines, block: &mut block };
         cutter.cut(&mut part, 0);
     }
     lines
@@ -89,6 +95,8 @@ struct Gutter {
 
 struct Cutter<'a> {
     size: f32,
+    monospaced: &'a [bool],
+    budget: &'a mut Budget,
     lines: &'a mut Vec<Line>,
     block: &'a mut u32,
 }
@@ -121,7 +129,7 @@ impl Cutter<'_> {
     }
 
     /// Returns the tallest gutter that separates two columns, with the range of the words beside it.
-    fn gutter(&self, words: &[&Word]) -> Option<(Gutter, usize, usize)> {
+    fn gutter(&mut self, words: &[&Word]) -> Option<(Gutter, usize, usize)> {
         let x0 = words.iter().map(|word| word.x0).fold(f32::INFINITY, f32::min);
         let x1 = words.iter().map(|word| word.x1).fold(f32::NEG_INFINITY, f32::max);
         let strips = self.strips(words, x0, x1);
@@ -130,9 +138,12 @@ impl Cutter<'_> {
         }
         let mut found = self.gutters(&strips);
         found.sort_by(|a, b| b.height.total_cmp(&a.height).then(a.first.cmp(&b.first)));
-        found.into_iter().find_map(|gutter| {
+        found.into_iter().take(MOST_GUTTERS).find_map(|gutter| {
             let (first, after) = (strips[gutter.first].first, strips[gutter.after - 1].after);
             let beside = &words[first..after];
+            if !self.budget.step((beside.len() / 16) as u64) {
+                return None;
+            }
             let middle = (gutter.x0 + gutter.x1) / 2.0;
             let (left, right): (Vec<&Word>, Vec<&Word>) = beside.iter().partition(|word| word.x0 <= middle);
             let narrowest = NARROWEST_COLUMN * (x1 - x0);
@@ -181,7 +192,7 @@ impl Cutter<'_> {
     }
 
     /// Returns the empty rectangles that no strip above or below goes on with.
-    fn gutters(&self, strips: &[Strip]) -> Vec<Gutter> {
+    fn gutters(&mut self, strips: &[Strip]) -> Vec<Gutter> {
         let mut done = Vec::new();
         let mut open: Vec<Gutter> = Vec::new();
         for (at, strip) in strips.iter().enumerate() {
@@ -191,6 +202,8 @@ impl Cutter<'_> {
                 Some(old) => old.first = old.first.min(new.first),
                 None => next.push(new),
             };
+            // Real pages have a few of each.
+            self.budget.step((open.len() * strip.gaps.len() / 16) as u64);
             for gutter in &open {
                 let mut goes_on = false;
                 for &(x0, x1) in &strip.gaps {
@@ -208,7 +221,7 @@ impl Cutter<'_> {
                 add(Gutter { first: at, after: at, x0, x1, height: 0.0 });
             }
             next.sort_by_key(|gutter| gutter.first);
-            next.truncate(MOST_GAPS * MOST_GAPS);
+            next.truncate(MOST_GUTTERS);
             open = next;
         }
         done.extend(open.into_iter().map(|gutter| Gutter { after: strips.len(), ..gutter }));
@@ -240,7 +253,7 @@ impl Cutter<'_> {
         }
         rows.sort_by(|a, b| a.0.total_cmp(&b.0));
         for (y, _, row) in rows {
-            self.lines.push(line(y, row, *self.block));
+            self.lines.push(line(y, row, *self.block, self.monospaced));
         }
         *self.block += 1;
     }
@@ -272,37 +285,49 @@ fn is_column(words: &[&Word], narrowest: f32) -> bool {
     rows.len() >= FEWEST_LINES && wide * 2 >= rows.len()
 }
 
-fn line(y: f32, mut row: Vec<&Word>, block: u32) -> Line {
+/// Most fonts and sizes that are counted in a line.
+const MOST_FONTS: usize = 16;
+
+fn line(y: f32, mut row: Vec<&Word>, block: u32, monospaced: &[bool]) -> Line {
     row.sort_by(|a, b| a.x0.total_cmp(&b.x0));
-    let mut text = String::new();
-    let mut before: Option<&Word> = None;
+    // Shadows and bold letters are the same word shown twice.
+    row.dedup_by(|word, last| last.text == word.text && (word.x0 - last.x0).abs() < 0.3 * word.size);
     let mut fonts: Vec<(u32, f32, usize)> = Vec::new();
     for word in &row {
-        if let Some(last) = before {
-            // Shadows and bold letters are the same word shown twice.
-            let is_twice = last.text == word.text && (word.x0 - last.x0).abs() < 0.3 * word.size;
-            if is_twice {
-                continue;
-            }
-            if word.spaced || word.x0 - last.x1 >= WORD_GAP * last.size.max(word.size) {
+        let known = fonts.iter().position(|(font, size, _)| *font == word.font && *size == word.size);
+        match known {
+            Some(at) => fonts[at].2 += word.text.len(),
+            None if fonts.len() < MOST_FONTS => fonts.push((word.font, word.size, word.text.len())),
+            None => {}
+        }
+    }
+    let all: usize = fonts.iter().map(|(.., letters)| letters).sum();
+    let (font, size, most) = fonts.into_iter().max_by_key(|(.., letters)| *letters).unwrap_or_default();
+    let is_pure = most * 10 >= all * 9;
+    let is_code = is_pure && monospaced.get(font as usize).copied().unwrap_or(false);
+    let mut text = String::new();
+    for (at, word) in row.iter().enumerate() {
+        if let Some(last) = at.checked_sub(1).map(|before| row[before]) {
+            let gap = word.x0 - last.x1;
+            let blank = last.width() / last.text.chars().count().max(1) as f32;
+            if is_code && blank > 0.0 {
+                // As many blanks as fit, and at most as many as a line has.
+                let count = (gap / blank).round().clamp(usize::from(word.spaced) as f32, 100.0) as usize;
+                text.extend(std::iter::repeat_n(' ', count));
+            } else if word.spaced || gap >= WORD_GAP * last.size.max(word.size) {
                 text.push(' ');
             }
         }
         text.push_str(&word.text);
-        match fonts.iter_mut().find(|(font, size, _)| *font == word.font && *size == word.size) {
-            Some((.., letters)) => *letters += word.text.len(),
-            None => fonts.push((word.font, word.size, word.text.len())),
-        }
-        before = Some(word);
     }
-    let (font, size, _) = fonts.into_iter().max_by_key(|(.., letters)| *letters).unwrap_or_default();
     Line {
         text,
         x0: row.first().map_or(0.0, |word| word.x0),
-        x1: row.iter().map(|word| word.x1).fold(0.0, f32::max),
+        x1: row.iter().map(|word| word.x1).fold(f32::NEG_INFINITY, f32::max),
         y,
         size,
         font,
+        is_pure,
         angle: row.first().map_or(0, |word| word.angle),
         block,
     }

@@ -1,6 +1,6 @@
 //! Joins glyphs to words by the gaps between them.
 
-use hayro_font::kurbo::Point;
+use hayro_font::kurbo::{Point, Vec2};
 use std::fmt::Write;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::{decompose_compatible, is_combining_mark};
@@ -9,6 +9,9 @@ use unicode_normalization::char::{decompose_compatible, is_combining_mark};
 /// below 0.1.
 pub(super) const WORD_GAP: f32 = 0.15;
 
+/// Most words of a page: a page of a newspaper has about 5,000. A drawing may show each letter alone.
+const MOST_WORDS: usize = 100_000;
+
 /// A glyph on a page.
 pub(super) struct Glyph<'a> {
     /// Its text; empty if it has none.
@@ -16,6 +19,8 @@ pub(super) struct Glyph<'a> {
     /// Where its baseline starts and ends, in points from the top left corner of the page.
     pub(super) start: Point,
     pub(super) end: Point,
+    /// Where its letters point upwards to. A mirrored glyph still has it.
+    pub(super) up: Vec2,
     pub(super) size: f64,
     pub(super) font: u32,
 }
@@ -36,6 +41,12 @@ pub(super) struct Word {
     pub(super) spaced: bool,
 }
 
+impl Word {
+    pub(super) fn width(&self) -> f32 {
+        self.x1 - self.x0
+    }
+}
+
 /// The words of a page as they are made.
 pub(super) struct Words {
     done: Vec<Word>,
@@ -48,6 +59,11 @@ pub(super) struct Words {
 impl Words {
     pub(super) fn new((width, height): (f32, f32)) -> Self {
         Self { done: Vec::new(), open: None, blank: false, width: width.into(), height: height.into() }
+    }
+
+    /// Returns whether the page has more words than any that people read.
+    pub(super) fn is_full(&self) -> bool {
+        self.done.len() >= MOST_WORDS
     }
 
     pub(super) fn finish(mut self) -> Vec<Word> {
@@ -65,6 +81,9 @@ impl Words {
     }
 
     pub(super) fn add(&mut self, glyph: &Glyph<'_>) {
+        if self.is_full() {
+            return;
+        }
         if glyph.text.trim().is_empty() {
             if !glyph.text.is_empty() {
                 self.close();
@@ -93,10 +112,11 @@ impl Words {
 
 /// Returns a glyph as a word on the axes of its angle.
 fn place(glyph: &Glyph<'_>) -> Word {
+    // Slanted letters lean: what is nearly upright is upright, as is the slightly skewed text of scans.
+    let mut angle = glyph.up.x.atan2(-glyph.up.y).to_degrees().round();
     let along = glyph.end - glyph.start;
-    let mut angle = along.y.atan2(along.x).to_degrees().round();
-    // Slightly skewed text, as in scans with recognised text, is upright.
-    if angle.abs() <= 2.0 || along.hypot() == 0.0 {
+    let direction = along.y.atan2(along.x).to_degrees();
+    if angle.abs() <= 30.0 && direction.abs() <= 2.0 || angle.abs() <= 2.0 {
         angle = 0.0;
     }
     let (sin, cos) = if angle == 0.0 { (0.0, 1.0) } else { angle.to_radians().sin_cos() };
@@ -104,7 +124,7 @@ fn place(glyph: &Glyph<'_>) -> Word {
     let ((x0, y), (x1, _)) = (turned(glyph.start), turned(glyph.end));
     Word {
         text: glyph.text.to_owned(),
-        x0: x0 as f32,
+        x0: x0.min(x1) as f32,
         x1: x1.max(x0) as f32,
         y: y as f32,
         size: glyph.size as f32,
