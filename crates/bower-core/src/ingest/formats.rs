@@ -2,7 +2,7 @@
 
 use super::draft::ParsedFile;
 use super::office::Office;
-use super::{asciidoc, epub, html, markdown, office, org, pdf, rst};
+use super::{asciidoc, epub, html, latex, markdown, office, org, pdf, rst};
 use crate::config::Settings;
 
 /// Reads a whole file of one format.
@@ -21,6 +21,7 @@ pub(super) fn reader(extension: &str) -> Option<Reader> {
         "adoc" | "asciidoc" | "asc" => Reader::Text(asciidoc::parse),
         "rst" | "rest" => Reader::Text(rst::parse),
         "org" => Reader::Text(org::parse),
+        "tex" | "ltx" => Reader::Text(latex::parse),
         "epub" => Reader::Bytes(epub::parse),
         "pdf" => Reader::Bytes(pdf::parse),
         "docx" | "docm" | "dotx" => Reader::Bytes(|bytes, of| office::parse(bytes, Office::Docx, of)),

@@ -169,11 +169,11 @@ mod tests {
 
     const EXTENSIONS: &[&str] = &[
         "md", "html", "txt", "csv", "json", "rb", "c", "go", "java", "js", "py", "rs", "ts", "tsx", "",
-        "adoc", "rst", "org",
+        "adoc", "rst", "org", "tex",
     ];
 
     /// Formats whose marks are dropped or whose text is repeated.
-    const CONVERTED: &[&str] = &["html", "csv", "adoc", "rst", "org"];
+    const CONVERTED: &[&str] = &["html", "csv", "adoc", "rst", "org", "tex"];
 
     fn small() -> Settings {
         Settings {
@@ -254,7 +254,7 @@ mod tests {
         #[test]
         fn no_markup_language_makes_it_panic(
             lines in prop::collection::vec(
-                "((=|==|-|\\*|\\.|1\\.|a::|:a:|\\+|//|NOTE:|\\.\\.|\\|) ?)?([a-zé漢{}<>\\[\\](*_`'#+:;|\\\\]{0,6} ?){0,4}|=====|-----|\\.\\.\\.\\.|====|----|--|\\|===|\\[(a|\\[b\\]|source,c)\\]| {1,4}[a-z]{1,5}|a::b\\[c\\]|:?a:`b( <c>)?`_?|\\.\\. (a|note|list-table|code|csv-table)::|\\+---\\+-\\+|=== ==|   (\\* )?- a|::|:a: b|#\\+(begin_(src|note|comment)|end_src|end_comment|title: a|b:)|:a:|\\| a \\||\\\\(begin|end)\\{a\\}|",
+                "((=|==|-|\\*|\\.|1\\.|a::|:a:|\\+|//|NOTE:|\\.\\.|\\|) ?)?([a-zé漢{}<>\\[\\](*_`'#+:;|\\\\]{0,6} ?){0,4}|=====|-----|\\.\\.\\.\\.|====|----|--|\\|===|\\[(a|\\[b\\]|source,c)\\]| {1,4}[a-z]{1,5}|a::b\\[c\\]|:?a:`b( <c>)?`_?|\\.\\. (a|note|list-table|code|csv-table)::|\\+---\\+-\\+|=== ==|   (\\* )?- a|::|:a: b|#\\+(begin_(src|note|comment)|end_src|end_comment|title: a|b:)|:a:|\\| a \\||\\\\(begin|end)\\{(a|itemize|tabular|verbatim|equation)\\}|\\\\(item|section\\{|title\\{|verb.a|def|footnote\\{|\\[|\\(|\\\\)|a & b|",
                 0..40,
             ),
             at in 0..CONVERTED.len(),
@@ -328,9 +328,16 @@ mod tests {
             "====\n",
             "** a\n*** b\n",
             "a::\n+\n",
+            "\\a{",
+            "$a",
+            "\\def",
+            "\\begin{a}",
+            "\\begin{verbatim}",
+            "\\item[",
+            "\\[",
         ] {
             let text = unit.repeat(100_000 / unit.len());
-            for extension in ["md", "html", "txt", "rs", "py", "js", "c", "adoc", "rst", "org"] {
+            for extension in ["md", "html", "txt", "rs", "py", "js", "c", "adoc", "rst", "org", "tex"] {
                 let _ = parse(Path::new(&format!("a.{extension}")), text.as_bytes(), &Settings::default());
             }
         }
