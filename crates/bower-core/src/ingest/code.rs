@@ -85,7 +85,7 @@ pub(super) fn parse(source: &str, language: Grammar, settings: &Settings) -> Par
     let max = settings.code_chunk_max;
     let drafts = match tree(source, language) {
         Some(tree) => chunks(source, &tree, max),
-        None => text::drafts(source, "", max, 0),
+        None => text::drafts(source, max, 0),
     };
     ParsedFile { drafts, ..ParsedFile::default() }
 }

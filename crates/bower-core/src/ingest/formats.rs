@@ -2,7 +2,7 @@
 
 use super::draft::ParsedFile;
 use super::office::Office;
-use super::{asciidoc, epub, html, latex, markdown, office, org, pdf, rst};
+use super::{asciidoc, delimited, epub, html, json_lines, latex, markdown, office, org, pdf, rst};
 use crate::config::Settings;
 
 /// Reads a whole file of one format.
@@ -29,6 +29,8 @@ pub(super) fn reader(extension: &str) -> Option<Reader> {
         "odt" | "ott" | "odp" | "otp" => {
             Reader::Bytes(|bytes, of| office::parse(bytes, Office::OpenDocument, of))
         }
+        "csv" | "tsv" | "tab" | "psv" => Reader::Text(delimited::parse),
+        "jsonl" | "ndjson" => Reader::Text(json_lines::parse),
         _ => return None,
     })
 }

@@ -2,7 +2,7 @@
 //! It cuts at paragraphs, lines and sentences, and never fails.
 
 use super::draft::{Draft, ParsedFile};
-use super::split::{Lines, fits, pieces};
+use super::split::{Lines, pieces};
 use crate::config::Settings;
 
 /// Extensions of data, which is chunked without overlap: it is searched by its values, and an overlap would only list
@@ -10,7 +10,6 @@ use crate::config::Settings;
 const DATA: &[&str] = &[
     "cfg",
     "conf",
-    "csv",
     "env",
     "ini",
     "json",
@@ -18,10 +17,8 @@ const DATA: &[&str] = &[
     "jsonc",
     "jsonl",
     "lock",
-    "ndjson",
     "properties",
     "toml",
-    "tsv",
     "xml",
     "yaml",
     "yml",
@@ -37,7 +34,7 @@ const CODE: &[&str] = &[
 ];
 
 /// Cuts a text by its kind. Prose has overlapping chunks of `text_chunk_max`, data the same size without overlap, code
-/// `code_chunk_max` without overlap. Each further chunk of a .csv or .tsv file repeats the header row.
+/// `code_chunk_max` without overlap.
 pub(super) fn parse(text: &str, extension: &str, settings: &Settings) -> ParsedFile {
     let (max, overlap) = if CODE.contains(&extension) {
         (settings.code_chunk_max, 0)
@@ -46,24 +43,19 @@ pub(super) fn parse(text: &str, extension: &str, settings: &Settings) -> ParsedF
     } else {
         (settings.text_chunk_max, settings.text_chunk_overlap)
     };
-    let header = match extension {
-        "csv" | "tsv" => text.lines().next().filter(|line| fits(line, max / 4)).unwrap_or_default(),
-        _ => "",
-    };
-    ParsedFile { drafts: drafts(text, header, max, overlap), ..ParsedFile::default() }
+    ParsedFile { drafts: drafts(text, max, overlap), ..ParsedFile::default() }
 }
 
-/// Returns the chunks of a whole text; all but the first begin with `header`, if it is not empty.
-pub(super) fn drafts(text: &str, header: &str, max: usize, overlap: usize) -> Vec<Draft> {
+/// Returns the chunks of a whole text.
+pub(super) fn drafts(text: &str, max: usize, overlap: usize) -> Vec<Draft> {
     let lines = Lines::new(text);
-    let room = if header.is_empty() { max } else { max - super::split::length(header) - 1 };
-    let draft = |(at, range): (usize, std::ops::Range<usize>)| {
-        let piece = &text[range.clone()];
-        let content =
-            if at > 0 && !header.is_empty() { format!("{header}\n{piece}") } else { piece.to_owned() };
-        Draft { content, section: None, lines: lines.of(&range), tags: Vec::new() }
+    let draft = |range: std::ops::Range<usize>| Draft {
+        content: text[range.clone()].to_owned(),
+        section: None,
+        lines: lines.of(&range),
+        tags: Vec::new(),
     };
-    pieces(text, room, overlap).into_iter().enumerate().map(draft).collect()
+    pieces(text, max, overlap).into_iter().map(draft).collect()
 }
 
 #[cfg(test)]
@@ -92,11 +84,6 @@ mod tests {
                 ("The first day was calm.\nThe second.", (1, 2)),
                 ("second.\nThe third one brought rain.", (2, 3)),
             ],
-        );
-        check(
-            "name,age\nann,40\nbob,41\ncarl,42\ndora,43\neve,44\n",
-            "csv",
-            &[("name,age\nann,40\nbob,41\ncarl,42", (1, 4)), ("name,age\ndora,43\neve,44", (5, 6))],
         );
         check(
             "def a\n  1\nend\n\ndef b\n  puts 'some more words'\n  2\nend\n\ndef c\nend\n",
