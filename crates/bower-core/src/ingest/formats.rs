@@ -2,7 +2,7 @@
 
 use super::draft::ParsedFile;
 use super::office::Office;
-use super::{asciidoc, delimited, epub, html, json_lines, latex, markdown, office, org, pdf, rst};
+use super::{asciidoc, delimited, epub, html, json_lines, latex, markdown, notebook, office, org, pdf, rst};
 use crate::config::Settings;
 
 /// Reads a whole file of one format.
@@ -31,6 +31,7 @@ pub(super) fn reader(extension: &str) -> Option<Reader> {
         }
         "csv" | "tsv" | "tab" | "psv" => Reader::Text(delimited::parse),
         "jsonl" | "ndjson" => Reader::Text(json_lines::parse),
+        "ipynb" => Reader::Bytes(notebook::parse),
         _ => return None,
     })
 }

@@ -42,6 +42,7 @@ mod json_lines;
 mod man;
 mod markdown;
 mod markup;
+mod notebook;
 mod office;
 mod org;
 mod org_inline;
