@@ -6,55 +6,11 @@ use std::ops::{ControlFlow, Range};
 use tree_sitter::{Node, ParseOptions, Parser, Tree};
 
 use super::draft::{Draft, ParsedFile};
+use super::languages::Language;
 use super::split::{Lines, fits, pieces, trim};
-use super::symbols::symbol;
+use super::symbols::{Symbol, symbol};
 use super::text;
 use crate::config::Settings;
-
-/// A language with a grammar.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Grammar {
-    C,
-    Go,
-    Java,
-    JavaScript,
-    Python,
-    Rust,
-    TypeScript,
-    Tsx,
-}
-
-impl Grammar {
-    /// Returns the grammar for a file's name and extension, both in lower case.
-    pub(super) fn of(name: &str, extension: &str) -> Option<Self> {
-        Some(match extension {
-            "c" | "h" => Self::C,
-            "go" => Self::Go,
-            "java" => Self::Java,
-            "js" | "jsx" | "mjs" | "cjs" => Self::JavaScript,
-            "py" | "pyi" | "pyw" => Self::Python,
-            "rs" => Self::Rust,
-            "ts" | "mts" | "cts" => Self::TypeScript,
-            "tsx" => Self::Tsx,
-            _ if matches!(name, "sconstruct" | "wscript") => Self::Python,
-            _ => return None,
-        })
-    }
-
-    fn grammar(self) -> tree_sitter::Language {
-        match self {
-            Self::C => tree_sitter_c::LANGUAGE,
-            Self::Go => tree_sitter_go::LANGUAGE,
-            Self::Java => tree_sitter_java::LANGUAGE,
-            Self::JavaScript => tree_sitter_javascript::LANGUAGE,
-            Self::Python => tree_sitter_python::LANGUAGE,
-            Self::Rust => tree_sitter_rust::LANGUAGE,
-            Self::TypeScript => tree_sitter_typescript::LANGUAGE_TYPESCRIPT,
-            Self::Tsx => tree_sitter_typescript::LANGUAGE_TSX,
-        }
-        .into()
-    }
-}
 
 /// A part of a file that is not split.
 #[derive(Debug)]
@@ -81,21 +37,23 @@ const CALLS_OF_RECOVERY: usize = 4;
 const DEPTH: usize = 40;
 
 /// Parses a file in a language with a grammar; by lines if the grammar gives up.
-pub(super) fn parse(source: &str, language: Grammar, settings: &Settings) -> ParsedFile {
+pub(super) fn parse(source: &str, language: &Language, settings: &Settings) -> ParsedFile {
     let max = settings.code_chunk_max;
     let drafts = match tree(source, language) {
         Some(tree) => chunks(source, &tree, max),
         None => text::drafts(source, max, 0),
+        Some(tree) => chunks(source, &tree, language, max),
+        None => text::drafts(source, "", max, 0),
     };
     ParsedFile { drafts, ..ParsedFile::default() }
 }
 
-fn tree(source: &str, language: Grammar) -> Option<Tree> {
+fn tree(source: &str, language: &Language) -> Option<Tree> {
     if source.len() > TREE_BYTES {
         return None;
     }
     let mut parser = Parser::new();
-    parser.set_language(&language.grammar()).ok()?;
+    parser.set_language(&(language.grammar)()).ok()?;
     // The budget is in operations, not in time: the same file gives the same chunks on every machine.
     let mut calls = CALLS + source.len() / BYTES_A_CALL;
     let mut progress = |state: &tree_sitter::ParseState| {
@@ -113,8 +71,8 @@ fn tree(source: &str, language: Grammar) -> Option<Tree> {
     parser.parse_with_options(&mut |at, _| bytes.get(at..).unwrap_or_default(), None, Some(options))
 }
 
-fn chunks(source: &str, tree: &Tree, max: usize) -> Vec<Draft> {
-    let mut walk = Cutter { source, max, atoms: Vec::new(), paths: Vec::new() };
+fn chunks(source: &str, tree: &Tree, language: &Language, max: usize) -> Vec<Draft> {
+    let mut walk = Cutter { source, language, max, atoms: Vec::new(), paths: Vec::new(), named: None };
     let end = walk.inside(tree.root_node(), None, 0, 0);
     walk.lines(end..source.len(), None);
     let lines = Lines::new(source);
@@ -140,9 +98,12 @@ fn chunks(source: &str, tree: &Tree, max: usize) -> Vec<Draft> {
 
 struct Cutter<'a> {
     source: &'a str,
+    language: &'a Language,
     max: usize,
     atoms: Vec<Atom>,
     paths: Vec<String>,
+    /// Id of the last node that was named, so that a definition is not named again inside what wraps it.
+    named: Option<usize>,
 }
 
 impl Cutter<'_> {
@@ -163,9 +124,10 @@ impl Cutter<'_> {
 
     fn node(&mut self, node: Node<'_>, around: Option<usize>, start: usize, depth: usize) -> usize {
         let range = start..node.end_byte();
-        let own = symbol(node, self.source);
+        let own = symbol(node, self.source, self.language).filter(|own| self.named != Some(own.node));
         let name = match own {
-            Some(name) => {
+            Some(Symbol { name, node }) => {
+                self.named = Some(node);
                 let path = match around {
                     Some(at) => format!("{} > {name}", self.paths[at]),
                     None => name,
@@ -177,7 +139,7 @@ impl Cutter<'_> {
         };
         let whole = name != around;
         if fits(&self.source[trim(self.source, range.clone())], self.max) {
-            let leads = leads(node.kind());
+            let leads = self.language.leads(node.kind());
             self.atoms.push(Atom { range: range.clone(), symbol: name, leads, whole });
             return range.end;
         }
@@ -203,11 +165,6 @@ impl Cutter<'_> {
             self.atoms.push(Atom { range, symbol, leads: false, whole: false });
         }
     }
-}
-
-fn leads(kind: &str) -> bool {
-    kind.contains("comment")
-        || matches!(kind, "attribute_item" | "decorator" | "marker_annotation" | "annotation")
 }
 
 /// Groups atoms into chunks. A definition begins a chunk unless it or the one before it is short.
@@ -260,7 +217,7 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(source: &str, language: Grammar, max: usize, expected: &[(&str, &str)]) {
+    fn check(source: &str, language: &Language, max: usize, expected: &[(&str, &str)]) {
         let settings = Settings { code_chunk_max: max, ..Settings::default() };
         let reading = parse(source, language, &settings);
         let got: Vec<_> = reading
@@ -277,7 +234,7 @@ mod tests {
                       /// Takes one off it.\nfn second(a: u32) -> u32 {\n    a - 1\n}\n";
         check(
             source,
-            Grammar::Rust,
+            "rs",
             100,
             &[
                 (
@@ -295,7 +252,7 @@ mod tests {
                       return self.books.pop(name)\n";
         check(
             source,
-            Grammar::Python,
+            "py",
             80,
             &[
                 ("class Shelf", "class Shelf:\n    def put(self, book):\n        self.books.append(book)"),
@@ -307,36 +264,37 @@ mod tests {
     #[test]
     fn long_sound_code_keeps_its_tree() {
         // Dense code: few bytes per operation of the parser.
-        for (language, line) in [
-            (Grammar::C, "int a#[] = {1,2,3,4,5,6,7,8,9};\n"),
-            (Grammar::Go, "var a# = []int{1,2,3,4,5,6,7,8,9}\n"),
-            (Grammar::Java, "class A# { int[] a = {1,2,3,4,5,6,7,8,9}; }\n"),
-            (Grammar::Python, "a# = [1,2,3,4,5,6,7,8,9]\n"),
-            (Grammar::Rust, "const A#: [u8; 9] = [1,2,3,4,5,6,7,8,9];\n"),
-            (Grammar::TypeScript, "const a# = [1,2,3,4,5,6,7,8,9];\n"),
+        for (extension, line) in [
+            ("c", "int a#[] = {1,2,3,4,5,6,7,8,9};\n"),
+            ("go", "var a# = []int{1,2,3,4,5,6,7,8,9}\n"),
+            ("java", "class A# { int[] a = {1,2,3,4,5,6,7,8,9}; }\n"),
+            ("py", "a# = [1,2,3,4,5,6,7,8,9]\n"),
+            ("rs", "const A#: [u8; 9] = [1,2,3,4,5,6,7,8,9];\n"),
+            ("ts", "const a# = [1,2,3,4,5,6,7,8,9];\n"),
         ] {
-            let head = if language == Grammar::Go { "package a\n" } else { "" };
+            let head = if extension == "go" { "package a\n" } else { "" };
             let lines: String = (0..25_000).map(|at| line.replace('#', &at.to_string())).collect();
             let source = format!("{head}{lines}");
+            let language = Language::of("", extension).expect("a language");
             let tree =
-                tree(&source, language).unwrap_or_else(|| panic!("{language:?}: {} bytes", source.len()));
-            assert!(!tree.root_node().has_error(), "{language:?}");
+                tree(&source, language).unwrap_or_else(|| panic!("{extension}: {} bytes", source.len()));
+            assert!(!tree.root_node().has_error(), "{extension}");
         }
     }
 
     #[test]
     fn every_language_names_its_definitions() {
-        for (language, source, section) in [
-            (Grammar::C, "static int *next(void) { return 0; }", "next"),
-            (Grammar::Go, "package a\n\nfunc (s *Server) Serve() {}", "func (s *Server) Serve"),
-            (Grammar::Java, "class A { }", "class A"),
-            (Grammar::JavaScript, "export const go = async () => 1;", "const go"),
-            (Grammar::Python, "@cached\ndef f(): pass", "def f"),
-            (Grammar::Rust, "impl Display for Foo<T> { }", "impl Display for Foo<T>"),
-            (Grammar::TypeScript, "export interface Bird { name: string }", "interface Bird"),
-            (Grammar::Tsx, "function App() { return <a/>; }", "function App"),
+        for (extension, source, section) in [
+            ("c", "static int *next(void) { return 0; }", "next"),
+            ("go", "package a\n\nfunc (s *Server) Serve() {}", "func (s *Server) Serve"),
+            ("java", "class A { }", "class A"),
+            ("js", "export const go = async () => 1;", "const go"),
+            ("py", "@cached\ndef f(): pass", "def f"),
+            ("rs", "impl Display for Foo<T> { }", "impl Display for Foo<T>"),
+            ("ts", "export interface Bird { name: string }", "interface Bird"),
+            ("tsx", "function App() { return <a/>; }", "function App"),
         ] {
-            check(source, language, 2_500, &[(section, source)]);
+            check(source, extension, 2_500, &[(section, source)]);
         }
     }
 }

@@ -39,6 +39,7 @@ mod latex_commands;
 mod latex_source;
 mod latex_symbols;
 mod json_lines;
+mod languages;
 mod man;
 mod markdown;
 mod markup;

@@ -10,6 +10,8 @@ use std::path::Path;
 use super::draft::Draft;
 use super::formats::{self, Reader};
 use super::{asciidoc, code, man, read, text};
+use super::languages::Language;
+use super::{code, man, read, text};
 use crate::config::Settings;
 use crate::item::hex;
 use crate::request::Skipped;
@@ -75,7 +77,7 @@ pub fn parse(path: &Path, bytes: &[u8], settings: &Settings) -> Result<Parsed, S
             if let Some(reason) = read::minified(&text) {
                 return Err(skip(reason));
             }
-            match code::Grammar::of(&name, extension) {
+            match Language::of(&name, extension) {
                 Some(language) => code::parse(&text, language, settings),
                 None if man::is_page(extension, &text) => man::parse(&text, settings),
                 None if extension == "txt" && asciidoc::is_document(&text) => {
@@ -133,7 +135,7 @@ fn extension_of(name: &str) -> &str {
 pub fn title_of_name(path: &Path) -> Option<String> {
     const FIRST: [&str; 2] = ["index", "readme"];
     let lower = lower_name(path);
-    if code::Grammar::of(&lower, extension_of(&lower)).is_some() {
+    if Language::of(&lower, extension_of(&lower)).is_some() {
         return None;
     }
     let own = path.file_stem()?.to_str()?;

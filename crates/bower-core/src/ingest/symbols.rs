@@ -3,101 +3,91 @@
 
 use tree_sitter::Node;
 
-/// Longest name; a longer one (a macro's arguments, a generated type) is cut.
+use super::languages::{Definition, Language};
+
+/// Longest name in characters; a longer one (a macro's arguments, a generated type) is cut.
 const NAME_MAX: usize = 80;
+/// Most nodes between a definition and its name; more occur only in generated code.
+const DEPTH: usize = 16;
 
-/// Returns the name of a definition, e.g. `fn parse`, `impl Display for Foo`, `class Shelf`, `func (s *Server) Serve`;
-/// `None` for other nodes.
-pub(super) fn symbol(node: Node<'_>, source: &str) -> Option<String> {
-    let named = |word: &str| Some(format!("{word} {}", text(node.child_by_field_name("name")?, source)));
-    match node.kind() {
-        // Rust
-        "function_item" | "function_signature_item" => named("fn"),
-        "struct_item" => named("struct"),
-        "enum_item" | "enum_declaration" => named("enum"),
-        "union_item" => named("union"),
-        "trait_item" => named("trait"),
-        "mod_item" => named("mod"),
-        "macro_definition" => named("macro"),
-        "const_item" => named("const"),
-        "static_item" => named("static"),
-        "type_item" | "type_alias_declaration" => named("type"),
-        "impl_item" => {
-            let of = text(node.child_by_field_name("type")?, source);
-            Some(match node.child_by_field_name("trait") {
-                Some(name) => format!("impl {} for {of}", text(name, source)),
-                None => format!("impl {of}"),
-            })
+/// A definition and its name.
+pub(super) struct Symbol {
+    /// What a section path calls it, e.g. `impl Display for Foo`.
+    pub name: String,
+    /// Id of the node that defines it: the node itself, or one inside, such as the class after `export`.
+    pub node: usize,
+}
+
+/// Returns the name of a definition; `None` for other nodes.
+pub(super) fn symbol(mut node: Node<'_>, source: &str, language: &Language) -> Option<Symbol> {
+    for _ in 0..DEPTH {
+        if !node.is_named() {
+            return None;
         }
-        // Python; `class_definition` has its own arm
-        "decorated_definition" => symbol(node.child_by_field_name("definition")?, source),
-        "class_definition" => named("class"),
-        "function_definition" => match node.child_by_field_name("declarator") {
-            // C, where the name is innermost in the declarator
-            Some(declarator) => Some(text(declared(declarator)?, source)),
-            None => named("def"),
-        },
-        // JavaScript and TypeScript
-        "export_statement" => symbol(node.child_by_field_name("declaration")?, source),
-        "ambient_declaration" => symbol(node.named_child(0)?, source),
-        "function_declaration" if node.child_by_field_name("result").is_some() || is_go(node) => {
-            named("func")
-        }
-        "function_declaration" | "generator_function_declaration" => named("function"),
-        "class_declaration" | "abstract_class_declaration" | "class" if node.is_named() => named("class"),
-        "interface_declaration" => named("interface"),
-        "internal_module" | "module" if node.is_named() => named("namespace"),
-        "method_definition" => named("method"),
-        "lexical_declaration" | "variable_declaration" => {
-            let declarator = node.named_child(0)?;
-            let function = matches!(
-                declarator.child_by_field_name("value")?.kind(),
-                "arrow_function" | "function_expression" | "class" | "call_expression" | "object"
-            );
-            let name = declarator.child_by_field_name("name")?;
-            function.then(|| format!("const {}", text(name, source)))
-        }
-        // Java and Go both have `method_declaration`
-        "method_declaration" => match node.child_by_field_name("receiver") {
-            Some(receiver) => {
-                let name = text(node.child_by_field_name("name")?, source);
-                Some(format!("func {} {name}", text(receiver, source)))
+        let kind = node.kind();
+        let mut inner = None;
+        for definition in language.definitions().filter(|definition| definition.kind == kind) {
+            match definition.label.strip_prefix('=') {
+                Some(path) => inner = inner.or_else(|| part(node, path)),
+                None if allowed(node, definition, source) => {
+                    if let Some(name) = label(node, definition.label, source, language) {
+                        return Some(Symbol { name, node: node.id() });
+                    }
+                }
+                None => {}
             }
-            None => named("method"),
-        },
-        "constructor_declaration" => named("constructor"),
-        "record_declaration" => named("record"),
-        "annotation_type_declaration" => named("@interface"),
-        "type_declaration" => {
-            Some(format!("type {}", text(node.named_child(0)?.child_by_field_name("name")?, source)))
         }
-        // C
-        "struct_specifier" if node.child_by_field_name("body").is_some() => named("struct"),
-        "union_specifier" if node.child_by_field_name("body").is_some() => named("union"),
-        "enum_specifier" if node.child_by_field_name("body").is_some() => named("enum"),
-        "type_definition" => {
-            Some(format!("typedef {}", text(declared(node.child_by_field_name("declarator")?)?, source)))
-        }
-        "preproc_function_def" => named("#define"),
-        _ => None,
-    }
-}
-
-/// Whether a function declaration is Go's. JavaScript has the same kind of node, but only Go's keyword is `func`.
-fn is_go(node: Node<'_>) -> bool {
-    node.child(0).is_some_and(|keyword| keyword.kind() == "func")
-}
-
-/// Returns the identifier that a C declarator declares: inside pointers, arrays, parameters, parentheses.
-fn declared(mut node: Node<'_>) -> Option<Node<'_>> {
-    // Deeper declarators occur only in generated code.
-    for _ in 0..16 {
-        if matches!(node.kind(), "identifier" | "type_identifier" | "field_identifier") {
-            return Some(node);
-        }
-        node = node.child_by_field_name("declarator").or_else(|| node.named_child(0))?;
+        node = inner?;
     }
     None
+}
+
+/// Whether the part that a definition depends on is there and has an allowed kind or text.
+fn allowed(node: Node<'_>, definition: &Definition, source: &str) -> bool {
+    let Some((path, values)) = definition.only else { return true };
+    part(node, path).is_some_and(|part| {
+        values.is_empty() || values.contains(&part.kind()) || values.contains(&&source[part.byte_range()])
+    })
+}
+
+/// Fills a label: each path in braces becomes the text of that part. `None` if a part is missing.
+fn label(node: Node<'_>, label: &str, source: &str, language: &Language) -> Option<String> {
+    let mut pieces = label.split('{');
+    let mut name = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        let (path, rest) = piece.split_once('}')?;
+        name.push_str(&text(innermost(part(node, path)?, language), source));
+        name.push_str(rest);
+    }
+    Some(name)
+}
+
+/// Follows a path from a node. A step is a field, the kind of a child, or `0` for the first named child.
+fn part<'a>(mut node: Node<'a>, path: &str) -> Option<Node<'a>> {
+    for step in path.split('.') {
+        node = match step {
+            "0" => node.named_child(0)?,
+            _ => node.child_by_field_name(step).or_else(|| {
+                let mut cursor = node.walk();
+                node.children(&mut cursor).find(|child| child.kind() == step)
+            })?,
+        };
+    }
+    Some(node)
+}
+
+/// Returns what is inside the nodes that only wrap a name: in C a pointer, an array, parameters or parentheses.
+fn innermost<'a>(mut node: Node<'a>, language: &Language) -> Node<'a> {
+    for _ in 0..DEPTH {
+        if !language.wraps.contains(&node.kind()) {
+            break;
+        }
+        match node.child_by_field_name("declarator").or_else(|| node.named_child(0)) {
+            Some(inner) => node = inner,
+            None => break,
+        }
+    }
+    node
 }
 
 /// Returns a node's text as one line.
