@@ -40,10 +40,8 @@ const DEPTH: usize = 40;
 pub(super) fn parse(source: &str, language: &Language, settings: &Settings) -> ParsedFile {
     let max = settings.code_chunk_max;
     let drafts = match tree(source, language) {
-        Some(tree) => chunks(source, &tree, max),
-        None => text::drafts(source, max, 0),
         Some(tree) => chunks(source, &tree, language, max),
-        None => text::drafts(source, "", max, 0),
+        None => text::drafts(source, max, 0),
     };
     ParsedFile { drafts, ..ParsedFile::default() }
 }

@@ -9,8 +9,8 @@ use std::path::Path;
 
 use super::draft::Draft;
 use super::formats::{self, Reader};
-use super::{asciidoc, code, man, read, text};
 use super::languages::Language;
+use super::{asciidoc, code, man, read, text};
 use super::{code, man, read, text};
 use crate::config::Settings;
 use crate::item::hex;
