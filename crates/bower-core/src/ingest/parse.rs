@@ -11,7 +11,6 @@ use super::draft::Draft;
 use super::formats::{self, Reader};
 use super::languages::Language;
 use super::{asciidoc, code, man, read, text};
-use super::{code, man, read, text};
 use crate::config::Settings;
 use crate::item::hex;
 use crate::request::Skipped;
