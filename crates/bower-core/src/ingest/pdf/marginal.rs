@@ -88,6 +88,10 @@ fn remove_repeated(pages: &mut [PageLines]) {
             let fewest = if is_title { half.max(FEWEST_PAGES) } else { FEWEST_PAGES };
             is_head[at] = count(place, &text) >= fewest || !is_title && repeated * 2 > all || is_own_number;
         }
+        // Where nothing else stands, what is repeated is the text.
+        if is_head.iter().all(|is| *is) {
+            continue;
+        }
         let mut at = 0;
         page.lines.retain(|_| {
             at += 1;
