@@ -97,7 +97,7 @@ mod tests {
     /// Returns a file of pages with this content. Its fonts are Helvetica (`F`) and Courier (`C`).
     fn file(pages: &[&str], more: &str) -> Vec<u8> {
         let mut objects = vec![format!("<< /Type /Catalog /Pages 2 0 R {more} >>")];
-        let kids: String = (0..pages.len()).map(|at| format!("{} 0 R ", 5 + 2 * at)).collect();
+        let kids = (0..pages.len()).map(|at| format!("{} 0 R ", 5 + 2 * at)).collect::<Vec<_>>().concat();
         objects.push(format!("<< /Type /Pages /Kids [{kids}] /Count {} >>", pages.len()));
         for font in ["Helvetica", "Courier"] {
             objects.push(format!("<< /Type /Font /Subtype /Type1 /BaseFont /{font} >>"));

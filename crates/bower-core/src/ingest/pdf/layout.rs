@@ -117,7 +117,7 @@ impl Cutter<'_> {
         if !before.is_empty() {
             self.cut(before, depth + 1);
         }
-        let middle = (gutter.x0 + gutter.x1) / 2.0;
+        let middle = f32::midpoint(gutter.x0, gutter.x1);
         columns.sort_by_key(|word| word.x0 > middle);
         let right = columns.partition_point(|word| word.x0 <= middle);
         let (left, right) = columns.split_at_mut(right);
@@ -144,7 +144,7 @@ impl Cutter<'_> {
             if !self.budget.step((beside.len() / 16) as u64) {
                 return None;
             }
-            let middle = (gutter.x0 + gutter.x1) / 2.0;
+            let middle = f32::midpoint(gutter.x0, gutter.x1);
             let (left, right): (Vec<&Word>, Vec<&Word>) = beside.iter().partition(|word| word.x0 <= middle);
             let narrowest = NARROWEST_COLUMN * (x1 - x0);
             (is_column(&left, narrowest) && is_column(&right, narrowest)).then_some((gutter, first, after))
@@ -197,11 +197,11 @@ impl Cutter<'_> {
         let mut open: Vec<Gutter> = Vec::new();
         for (at, strip) in strips.iter().enumerate() {
             let mut next: Vec<Gutter> = Vec::new();
-            let mut add = |new: Gutter| match next.iter_mut().find(|old| old.x0 == new.x0 && old.x1 == new.x1)
-            {
-                Some(old) => old.first = old.first.min(new.first),
-                None => next.push(new),
-            };
+            let mut add =
+                |new: Gutter| match next.iter_mut().find(|old| is_same((old.x0, old.x1), (new.x0, new.x1))) {
+                    Some(old) => old.first = old.first.min(new.first),
+                    None => next.push(new),
+                };
             // Real pages have a few of each.
             self.budget.step((open.len() * strip.gaps.len() / 16) as u64);
             for gutter in &open {
@@ -209,7 +209,7 @@ impl Cutter<'_> {
                 for &(x0, x1) in &strip.gaps {
                     let (x0, x1) = (x0.max(gutter.x0), x1.min(gutter.x1));
                     if x1 - x0 >= NARROWEST_GUTTER * self.size {
-                        goes_on |= x0 == gutter.x0 && x1 == gutter.x1;
+                        goes_on |= is_same((x0, x1), (gutter.x0, gutter.x1));
                         add(Gutter { x0, x1, ..*gutter });
                     }
                 }
@@ -259,6 +259,11 @@ impl Cutter<'_> {
     }
 }
 
+/// Returns whether two spans are the same: one is taken from the other, without computing.
+fn is_same(one: (f32, f32), other: (f32, f32)) -> bool {
+    one.0.total_cmp(&other.0).is_eq() && one.1.total_cmp(&other.1).is_eq()
+}
+
 fn top(word: &Word) -> f32 {
     word.y - ABOVE * word.size
 }
@@ -275,7 +280,7 @@ fn is_column(words: &[&Word], narrowest: f32) -> bool {
     for word in sorted {
         match rows.last_mut() {
             Some((y, x0, x1)) if word.y - *y < 0.5 * word.size => {
-                (*x0, *x1) = (x0.min(word.x0), x1.max(word.x1))
+                (*x0, *x1) = (x0.min(word.x0), x1.max(word.x1));
             }
             _ => rows.push((word.y, word.x0, word.x1)),
         }
@@ -294,7 +299,8 @@ fn line(y: f32, mut row: Vec<&Word>, block: u32, monospaced: &[bool]) -> Line {
     row.dedup_by(|word, last| last.text == word.text && (word.x0 - last.x0).abs() < 0.3 * word.size);
     let mut fonts: Vec<(u32, f32, usize)> = Vec::new();
     for word in &row {
-        let known = fonts.iter().position(|(font, size, _)| *font == word.font && *size == word.size);
+        let known =
+            fonts.iter().position(|(font, size, _)| *font == word.font && size.total_cmp(&word.size).is_eq());
         match known {
             Some(at) => fonts[at].2 += word.text.len(),
             None if fonts.len() < MOST_FONTS => fonts.push((word.font, word.size, word.text.len())),

@@ -18,7 +18,7 @@ const SAME_HEIGHT: f32 = 3.0;
 const TITLE: f32 = 1.1;
 
 /// Removes the lines that are not text of the document.
-pub(super) fn remove(pages: &mut Vec<PageLines>) {
+pub(super) fn remove(pages: &mut [PageLines]) {
     remove_steps(pages);
     remove_repeated(pages);
     for page in pages.iter_mut() {

@@ -127,15 +127,13 @@ pub(super) fn write(pages: &[PageLines], bookmarks: &[Bookmark], monospaced: &[b
                 Some(heading) => heading.goes_on && matches!(open.kind, Kind::Heading(_)),
                 None => goes_on(last, [line, next], open, &kind, &body, edges[last.block as usize]),
             });
-            match blocks.last_mut().filter(|_| goes_on) {
-                Some(open) => open.add(line),
-                None => {
-                    blocks.push(Block::new(kind, line, page.number));
-                    // The first block of a column may go on with a sentence of the column before.
-                    let is_broken = before.is_none_or(|last| last.block != line.block);
-                    if is_broken {
-                        unite(&mut blocks);
-                    }
+            if let Some(open) = blocks.last_mut().filter(|_| goes_on) {
+                open.add(line);
+            } else {
+                blocks.push(Block::new(kind, line, page.number));
+                // The first block of a column may go on with a sentence of the column before.
+                if before.is_none_or(|last| last.block != line.block) {
+                    unite(&mut blocks);
                 }
             }
             before = Some(line);
@@ -218,8 +216,7 @@ fn unite(blocks: &mut Vec<Block>) {
 }
 
 fn ends_sentence(text: &str) -> bool {
-    let text = text
-        .trim_end_matches(|letter: char| matches!(letter, ')' | '"' | '\'' | '\u{201D}' | '\u{2019}' | ']'));
+    let text = text.trim_end_matches([')', '"', '\'', '\u{201D}', '\u{2019}', ']']);
     text.ends_with(['.', '!', '?', ':', '\u{3002}', '\u{FF1F}', '\u{FF01}'])
 }
 

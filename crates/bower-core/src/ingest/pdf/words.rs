@@ -1,7 +1,6 @@
 //! Joins glyphs to words by the gaps between them.
 
 use hayro_font::kurbo::{Point, Vec2};
-use std::fmt::Write;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::{decompose_compatible, is_combining_mark};
 
@@ -151,15 +150,12 @@ fn append(word: &mut Word, new: &Word) {
     if let Some(mark) = mark(&new.text) {
         word.text.push(mark);
     } else if let Some(last) = word.text.pop() {
-        match combining(last).filter(|_| overlaps) {
-            Some(mark) => {
-                let rest = new.text.chars().next().map_or(0, char::len_utf8);
-                let _ = write!(word.text, "{}{mark}{}", &new.text[..rest], &new.text[rest..]);
-            }
-            None => {
-                word.text.push(last);
-                word.text.push_str(&new.text);
-            }
+        if let Some(mark) = combining(last).filter(|_| overlaps) {
+            let (letter, rest) = new.text.split_at(new.text.chars().next().map_or(0, char::len_utf8));
+            word.text.extend([letter, mark.encode_utf8(&mut [0; 4]), rest]);
+        } else {
+            word.text.push(last);
+            word.text.push_str(&new.text);
         }
     }
     word.x1 = word.x1.max(new.x1);
