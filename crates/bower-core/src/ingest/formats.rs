@@ -2,7 +2,7 @@
 
 use super::draft::ParsedFile;
 use super::office::Office;
-use super::{asciidoc, delimited, epub, html, json_lines, latex, markdown, notebook, office, org, pdf, rst};
+use super::{asciidoc, delimited, epub, html, json_lines, latex, markdown, notebook, office, org, pdf, rst, sheets};
 use crate::config::Settings;
 
 /// Reads a whole file of one format.
@@ -32,6 +32,8 @@ pub(super) fn reader(extension: &str) -> Option<Reader> {
         "csv" | "tsv" | "tab" | "psv" => Reader::Text(delimited::parse),
         "jsonl" | "ndjson" => Reader::Text(json_lines::parse),
         "ipynb" => Reader::Bytes(notebook::parse),
+        "xlsx" | "xlsm" | "xltx" | "xls" => Reader::Bytes(sheets::parse_xlsx),
+        "ods" | "ots" => Reader::Bytes(sheets::parse_ods),
         _ => return None,
     })
 }

@@ -57,6 +57,7 @@ mod rows;
 mod rst;
 mod rst_inline;
 mod rst_table;
+mod sheets;
 mod split;
 mod symbols;
 mod tags;

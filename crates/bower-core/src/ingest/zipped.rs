@@ -65,6 +65,13 @@ impl XmlElement<'_> {
         let attribute = self.0.try_get_attribute(name).ok()??;
         attribute.normalized_value(XmlVersion::Implicit1_0).ok().map(std::borrow::Cow::into_owned)
     }
+
+    /// Returns the value of the first attribute with a name after a prefix, whatever the prefix is.
+    pub(super) fn get_prefixed(&self, name: &str) -> Option<String> {
+        let is_it = |key: &str| key.split_once(':').is_some_and(|(_, local)| local == name);
+        let attribute = self.0.attributes().flatten().find(|attribute| is_it(attribute.key.0))?;
+        attribute.normalized_value(XmlVersion::Implicit1_0).ok().map(std::borrow::Cow::into_owned)
+    }
 }
 
 /// Visits the events of a document in their order. Elements nest at most [`DEEPEST`] deep.
