@@ -2,7 +2,7 @@
 
 use super::draft::ParsedFile;
 use super::office::Office;
-use super::{asciidoc, delimited, epub, html, json_lines, latex, markdown, notebook, office, org, pdf, rst, sheets};
+use super::{asciidoc, delimited, epub, html, json_lines, latex, mail, markdown, notebook, office, org, pdf, rst, sheets};
 use crate::config::Settings;
 
 /// Reads a whole file of one format.
@@ -34,6 +34,8 @@ pub(super) fn reader(extension: &str) -> Option<Reader> {
         "ipynb" => Reader::Bytes(notebook::parse),
         "xlsx" | "xlsm" | "xltx" | "xls" => Reader::Bytes(sheets::parse_xlsx),
         "ods" | "ots" => Reader::Bytes(sheets::parse_ods),
+        "eml" => Reader::Bytes(mail::parse_message),
+        "mbox" | "mbx" => Reader::Bytes(mail::parse_mailbox),
         _ => return None,
     })
 }

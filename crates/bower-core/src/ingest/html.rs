@@ -15,11 +15,7 @@ use crate::config::Settings;
 
 /// Converts and chunks a page. Its title is `<title>`, else its first heading.
 pub(super) fn parse(text: &str, settings: &Settings) -> ParsedFile {
-    let mut page = Page::read(text, Boilerplate::Dropped);
-    if page.out.trim().is_empty() {
-        // The page consists only of navigation, or its <nav> is never closed.
-        page = Page::read(text, Boilerplate::Kept);
-    }
+    let page = Page::read_any(text);
     let (heading, drafts) = converted::chunks(&page.out, &page.lines, settings);
     let title = one_line(&page.title);
     ParsedFile {
@@ -27,6 +23,11 @@ pub(super) fn parse(text: &str, settings: &Settings) -> ParsedFile {
         drafts,
         ..ParsedFile::default()
     }
+}
+
+/// Converts a page to Markdown.
+pub(super) fn markdown(text: &str) -> String {
+    Page::read_any(text).out
 }
 
 /// The state of a page's conversion.
@@ -66,6 +67,13 @@ struct Table {
 }
 
 impl Page {
+    /// Reads a page without its navigation, unless that is all it has.
+    fn read_any(html: &str) -> Self {
+        let page = Self::read(html, Boilerplate::Dropped);
+        // It may be a <nav> that is never closed.
+        if page.out.trim().is_empty() { Self::read(html, Boilerplate::Kept) } else { page }
+    }
+
     fn read(html: &str, boilerplate: Boilerplate) -> Self {
         let mut page = Self {
             out: String::with_capacity(html.len() / 2),

@@ -40,6 +40,7 @@ mod latex;
 mod latex_commands;
 mod latex_source;
 mod latex_symbols;
+mod mail;
 mod man;
 mod markdown;
 mod markup;
