@@ -2,7 +2,7 @@
 
 use super::draft::ParsedFile;
 use super::office::Office;
-use super::{asciidoc, delimited, epub, html, json_lines, latex, mail, markdown, notebook, office, org, pdf, rst, sheets};
+use super::{asciidoc, delimited, epub, html, json_lines, latex, mail, markdown, notebook, office, org, pdf, rst, sheets, subtitles};
 use crate::config::Settings;
 
 /// Reads a whole file of one format.
@@ -36,6 +36,8 @@ pub(super) fn reader(extension: &str) -> Option<Reader> {
         "ods" | "ots" => Reader::Bytes(sheets::parse_ods),
         "eml" => Reader::Bytes(mail::parse_message),
         "mbox" | "mbx" => Reader::Bytes(mail::parse_mailbox),
+        "srt" | "vtt" | "sbv" => Reader::Text(subtitles::parse),
+        "ass" | "ssa" => Reader::Text(subtitles::parse_events),
         _ => return None,
     })
 }

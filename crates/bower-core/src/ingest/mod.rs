@@ -60,6 +60,7 @@ mod rst_inline;
 mod rst_table;
 mod sheets;
 mod split;
+mod subtitles;
 mod symbols;
 mod tags;
 mod text;
