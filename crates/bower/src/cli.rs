@@ -400,7 +400,7 @@ pub struct PairArgs {
 /// `bower index`
 #[derive(Args, Debug)]
 pub struct IndexArgs {
-    /// Files and folders; .gitignore is honoured, hidden files are left out
+    /// Files and folders; .gitignore and .bowerignore are honoured, hidden files are left out
     #[arg(required = true, value_name = "PATH")]
     pub paths: Vec<PathBuf>,
     /// The collection to index into

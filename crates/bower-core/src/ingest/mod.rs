@@ -79,4 +79,4 @@ pub use pieces::{Line, MOST_VALUES, check_values, each_element, each_value, line
 pub use read::{content_hash, read};
 pub use role::FileRole;
 pub use transcript::{Speaker, Transcript, Turn};
-pub use walk::{Walk, WalkEntry, WalkOptions, walk};
+pub use walk::{IGNORE_FILE, Walk, WalkEntry, WalkOptions, walk};

@@ -75,11 +75,15 @@ const LOCK_FILES: &[&str] = &[
     "yarn.lock",
 ];
 
+/// Name of the files that say what not to index, in the syntax of `.gitignore`.
+pub const IGNORE_FILE: &str = ".bowerignore";
+
 /// Walks files and folders.
 ///
 /// Within a root, files are in the order of their paths (bytes, part by part). Roots are sorted too, and a file is
-/// returned once even if roots overlap. `.gitignore`, `.ignore` and `.git/info/exclude` apply, also those in folders
-/// above a root, in repositories or not. The user's global excludes do not (they are in the home folder). Hidden files,
+/// returned once even if roots overlap. `.bowerignore`, `.gitignore`, `.ignore` and `.git/info/exclude` apply, also
+/// those in folders above a root, in repositories or not. Where they disagree, the first of them decides: a
+/// `.bowerignore` can bring back with `!` what git ignores. The user's global excludes do not (they are in the home folder). Hidden files,
 /// `.git` and `.bowerbird` among them, and symbolic links inside folders are skipped. A file that is itself among the
 /// paths is always returned, or listed as skipped if it is too large.
 ///
@@ -134,6 +138,7 @@ impl Walk {
         builder
             .git_global(false) // it is found through the environment and the home folder
             .require_git(false)
+            .add_custom_ignore_filename(IGNORE_FILE)
             .current_dir(root) // else the process's own would be asked for
             .sort_by_file_name(std::ffi::OsStr::cmp)
             .filter_entry(move |entry| {
@@ -292,6 +297,21 @@ mod tests {
             &some,
             &["a.md", "b/big.txt: too large: 0.0 MiB, the limit is 0.0 MiB", "b/c.rs"],
         );
+    }
+
+    #[test]
+    fn a_bowerignore_adds_to_what_git_ignores_and_takes_from_it() {
+        let folder = tree();
+        let root = folder.path();
+        std::fs::write(root.join(IGNORE_FILE), "drafts/\n/a.md\n!d.tmp\n").expect("written");
+        std::fs::write(root.join("b").join(IGNORE_FILE), "*.txt\n").expect("written");
+        check(root, &["."], &WalkOptions::default(), &[LOCK, "b/c.rs", "d.tmp"]);
+        // It applies without a repository, and in folders above the walked one too.
+        std::fs::remove_dir_all(root.join(".git")).expect("removed");
+        std::fs::remove_file(root.join(".gitignore")).expect("removed");
+        check(root, &["b"], &WalkOptions::default(), &["b/c.rs"]);
+        std::fs::write(root.join(IGNORE_FILE), "b/c.rs\n").expect("written");
+        check(root, &["b"], &WalkOptions::default(), &[]);
     }
 
     #[test]

@@ -2,9 +2,11 @@
 //! Every batch is an ordinary index run, so .gitignore, renames and deletions are treated as without it.
 
 use bower_core::error::{Error, Missing};
+use bower_core::shared::IGNORE_FILE;
 use notify_debouncer_full::notify::{EventKind, RecursiveMode};
 use notify_debouncer_full::{DebounceEventResult, DebouncedEvent, new_debouncer};
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
@@ -112,14 +114,13 @@ fn sort_out(batch: &[DebouncedEvent], roots: &[PathBuf], home: &Path) -> (usize,
     (changed.len(), affected)
 }
 
-/// Whether a change of `path` can change the indexed content of `root`. Hidden files are never indexed; .gitignore and .ignore
-/// count, because they decide which files are.
+/// Whether a change of `path` can change the indexed content of `root`. Hidden files are never indexed; .gitignore, .ignore
+/// and .bowerignore count, because they decide which files are.
 fn concerns(path: &Path, root: &Path) -> bool {
     let Ok(inside) = path.strip_prefix(root) else { return false };
+    let decides = |name: &OsStr| [".gitignore", ".ignore", IGNORE_FILE].iter().any(|one| name == *one);
     inside.components().all(|part| match part {
-        Component::Normal(name) => {
-            !name.as_encoded_bytes().starts_with(b".") || name == ".gitignore" || name == ".ignore"
-        }
+        Component::Normal(name) => !name.as_encoded_bytes().starts_with(b".") || decides(name),
         Component::Prefix(_) | Component::RootDir | Component::CurDir | Component::ParentDir => true,
     })
 }
@@ -170,6 +171,7 @@ mod tests {
         check(modify, &["/w/b.md~", "/w/c.md"], 0, &[]);
         check(modify, &["/w/a/.git/index", "/w/a/.x.swp"], 0, &[]);
         check(modify, &["/w/a/deep/.gitignore"], 1, &["/w/a"]);
+        check(modify, &["/w/a/.bowerignore"], 1, &["/w/a"]);
         check(modify, &["/w/a/store/memory.db-wal"], 0, &[]);
         check(EventKind::Access(AccessKind::Any), &["/w/a/x.md"], 0, &[]);
         check(EventKind::Other, &[], 0, &["/w/a", "/w/b.md"]);

@@ -577,7 +577,7 @@ pub struct UndoBody {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct IndexBody {
-    /// Absolute paths of files and folders; .gitignore is respected.
+    /// Absolute paths of files and folders; .gitignore and .bowerignore are respected.
     pub paths: Vec<PathBuf>,
     /// Collection to index into.
     #[serde(default)]
