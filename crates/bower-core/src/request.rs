@@ -629,6 +629,8 @@ pub struct IndexReport {
     pub indexed: usize,
     /// Files whose content hash was the same.
     pub unchanged: usize,
+    /// Unchanged files that were stored under another path.
+    pub moved: usize,
     /// Documents removed because their file is gone.
     pub removed: usize,
     /// Chunks written.

@@ -6,6 +6,7 @@
 //! time. So the same documents give the same rows, the same segments and the same scores, whatever the threads do.
 
 pub(crate) mod compact;
+mod matching;
 pub(crate) mod sources;
 mod work;
 
@@ -21,7 +22,7 @@ use crate::engine::{ACTOR, Engine};
 use crate::error::{Error, Result};
 use crate::item::{Channel, Coverage, RowId, Scope, Visibility};
 use crate::request::{CompactWhen, Degraded, IndexProgress, IndexReport, IndexRequest};
-use crate::store::{NewDocument, NewVector, Stamp};
+use crate::store::{MovedDocument, NewDocument, NewVector, Stamp};
 use crate::text;
 use crate::vector::in_order;
 use sources::{DocumentInput, Note, Source, SourceStep};
@@ -37,6 +38,8 @@ const WINDOW: usize = 4 * QUEUE;
 const BATCH_CHUNKS: usize = 256;
 /// Fewest chunks of a commit without a model: nothing is slow then, and other writers wait for about a tenth of a second.
 const BATCH_CHUNKS_OF_WORDS: usize = 1_024;
+/// Fewest moved documents of a commit, except for the last one. Other writers wait for about a tenth of a second.
+const BATCH_MOVES: usize = 4_096;
 /// Number of chunks after which a long run compacts, beside its writer, so that questions asked meanwhile stay fast.
 const COMPACT_EVERY: usize = 25_000;
 
@@ -149,6 +152,7 @@ fn run<S: Source>(
 /// A message to the writer.
 enum Step {
     Note(Note),
+    Moved(Box<MovedDocument>),
     Embedded(Result<Embedded>),
 }
 
@@ -165,6 +169,7 @@ fn read(
         SourceStep::Changed(draft) => {
             work::units(*draft, &mut number).all(|unit| enter.send(()).is_ok() && to_embed.send(unit).is_ok())
         }
+        SourceStep::Moved(document) => to_write.send(Step::Moved(document)).is_ok(),
         SourceStep::Note(note) => to_write.send(Step::Note(note)).is_ok(),
     })
 }
@@ -234,6 +239,7 @@ fn write(
                 report.skipped.push(skipped);
                 progress(IndexProgress::File { chunks: 0 });
             }
+            Step::Moved(document) => batch.moves(*document, report)?,
             Step::Embedded(embedded) => {
                 // Each unit took its place in the window before it was sent.
                 let documents = assembly.take(embedded?, || window.try_recv().unwrap_or_default());
@@ -258,14 +264,30 @@ struct Batch<'a> {
     /// Number of chunks at which the batch is committed.
     most: usize,
     documents: Vec<NewDocument>,
+    /// Documents at other paths. They are written before the documents, which may already have ids that these get.
+    moved: Vec<MovedDocument>,
     chunks: usize,
     uncompacted: usize,
 }
 
 impl<'a> Batch<'a> {
     fn new(engine: &'a Engine, to_compact: Sender<Coverage>, now: Timestamp) -> Self {
-        let documents = Vec::new();
-        Self { engine, to_compact, now, most: BATCH_CHUNKS, documents, chunks: 0, uncompacted: 0 }
+        let (documents, moved) = (Vec::new(), Vec::new());
+        Self { engine, to_compact, now, most: BATCH_CHUNKS, documents, moved, chunks: 0, uncompacted: 0 }
+    }
+
+    fn moves(&mut self, document: MovedDocument, report: &mut IndexReport) -> Result<()> {
+        report.moved += usize::from(document.path != document.from_path);
+        self.moved.push(document);
+        if self.moved.len() >= BATCH_MOVES { self.commit_moves() } else { Ok(()) }
+    }
+
+    fn commit_moves(&mut self) -> Result<()> {
+        if !self.moved.is_empty() {
+            self.engine.store.move_documents(&self.moved, Stamp { now: self.now, actor: ACTOR })?;
+            self.moved.clear();
+        }
+        Ok(())
     }
 
     fn push(
@@ -280,6 +302,7 @@ impl<'a> Batch<'a> {
     }
 
     fn commit(&mut self, report: &mut IndexReport, progress: &(dyn Fn(IndexProgress) + Sync)) -> Result<()> {
+        self.commit_moves()?;
         if self.documents.is_empty() {
             return Ok(());
         }

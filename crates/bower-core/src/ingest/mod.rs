@@ -75,7 +75,7 @@ pub use brv::{Topic, TopicFile, read_topic, topic_file};
 pub use diff::diff;
 pub use fields::moment;
 pub use page::{Page, print_page, read_page};
-pub use parse::{Chunk, Parsed, parse, title_of_name};
+pub use parse::{Chunk, Parsed, parse, title_of_name, version_of};
 pub use pieces::{Line, MOST_VALUES, check_values, each_element, each_value, line_too_long, read_line};
 pub use read::{content_hash, read};
 pub use role::FileRole;

@@ -90,7 +90,7 @@ pub fn parse(path: &Path, bytes: &[u8], settings: &Settings) -> Result<Parsed, S
     let chunks = reading.drafts.into_iter().map(|draft| finish(draft, &mut repeats)).collect();
     Ok(Parsed {
         title: reading.title,
-        version: version(path),
+        version: version_of(path),
         tags: reading.tags,
         metadata: reading.metadata,
         chunks,
@@ -146,7 +146,7 @@ pub fn title_of_name(path: &Path) -> Option<String> {
 }
 
 /// Returns the path part nearest the file that is `v<digits>[.<digits>...]`; the file's own name counts without its extension.
-fn version(path: &Path) -> String {
+pub fn version_of(path: &Path) -> String {
     let stem = path.file_stem().and_then(|stem| stem.to_str());
     let parents = path.parent().into_iter().flat_map(|parent| parent.components().rev());
     stem.into_iter()

@@ -9,6 +9,7 @@ pub(super) mod fixture;
 mod interleavings;
 mod life;
 mod lifecycle;
+mod moves;
 mod origins;
 mod pairs;
 mod sessions;

@@ -6,13 +6,13 @@ use super::clock::Stamp;
 use super::memories::Namespace;
 use super::vector::NewVector;
 use crate::error::Result;
-use crate::item::{Change, Provenance, RowId, Scope};
+use crate::item::{Change, Provenance, RowId, Scope, derive_id};
 use crate::request::{Documents, Selection};
 
 /// A document as a run of `index` found it, already compared with the stored one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewDocument {
-    /// Id, derived from collection and path.
+    /// Id, derived from the collection and the path, or the place in a repository.
     pub id: String,
     /// Its collection.
     pub collection: String,
@@ -84,6 +84,11 @@ pub struct NewChunk {
     pub vector: Option<NewVector>,
 }
 
+/// Returns the id of the chunk with this key in a document.
+pub fn chunk_id(document: &str, key: &str) -> String {
+    derive_id(&["chunk", document, key])
+}
+
 /// The stored data of a document that an index run compares.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KnownDocument {
@@ -95,6 +100,50 @@ pub struct KnownDocument {
     pub hash: String,
     /// Parser format and chunk sizes.
     pub recipe: String,
+    /// Its file in a git repository, as its metadata says.
+    pub repository_file: Option<RepositoryFile>,
+}
+
+/// A file of a git repository. A document's metadata has these fields under their names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RepositoryFile {
+    /// Name of the repository on every machine.
+    pub repository: String,
+    /// The branch that was checked out when the file was last indexed; `None` if none was.
+    pub branch: Option<String>,
+    /// Path below the root of the working tree, with `/` between its parts.
+    pub relative_path: String,
+}
+
+impl RepositoryFile {
+    /// Returns the fields that the metadata of a document has. They are null for a file of no repository or no branch.
+    pub fn fields(file: Option<&Self>) -> [(&'static str, Value); 3] {
+        let field = |get: fn(&Self) -> Option<&String>| Value::from(file.and_then(get).cloned());
+        [
+            ("repository", field(|file| Some(&file.repository))),
+            ("branch", field(|file| file.branch.as_ref())),
+            ("relative_path", field(|file| Some(&file.relative_path))),
+        ]
+    }
+}
+
+/// A document whose file has the same content at another path, or another place in a repository.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MovedDocument {
+    /// The id that it has.
+    pub from_id: String,
+    /// The path that it has.
+    pub from_path: String,
+    /// Its new id; if it is another one, its chunks get new ids too.
+    pub id: String,
+    /// Its new path.
+    pub path: String,
+    /// Last part of the new path.
+    pub file_name: String,
+    /// Version by the new path.
+    pub version: String,
+    /// Its new place in a repository.
+    pub repository_file: Option<RepositoryFile>,
 }
 
 /// A document's row in its store.
@@ -134,6 +183,8 @@ pub struct PathChanges {
 pub trait DocumentStore {
     /// Writes documents with their chunks, in one transaction.
     fn put_documents(&self, documents: &[NewDocument], stamp: Stamp<'_>) -> Result<Vec<Written>>;
+    /// Moves documents to other paths in one transaction. Their chunks stay, with their rows and vectors.
+    fn move_documents(&self, moved: &[MovedDocument], stamp: Stamp<'_>) -> Result<()>;
     /// Removes documents with their chunks; returns the number of chunks removed.
     fn remove_documents(&self, ids: &[String], stamp: Stamp<'_>) -> Result<usize>;
     /// Returns a page of the documents that have a chunk in a selection, the last changed first, and the number of all.

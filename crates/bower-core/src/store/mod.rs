@@ -34,8 +34,8 @@ pub use clock::{Stamp, TrustedTime};
 pub use copies::{Exporter, Importer};
 pub use desk::{Desk, Given};
 pub use documents::{
-    DocumentRow, DocumentStore, KeptChunk, KnownDocument, NewChunk, NewDocument, Passage, PathChanges,
-    Written,
+    DocumentRow, DocumentStore, KeptChunk, KnownDocument, MovedDocument, NewChunk, NewDocument, Passage,
+    PathChanges, RepositoryFile, Written, chunk_id,
 };
 pub use feed::{Covered, DeltaText, IndexFeed, IndexedText, KeptTerms};
 pub use items::{DatedText, Items, Link};

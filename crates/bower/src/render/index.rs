@@ -34,6 +34,9 @@ pub fn report(report: &IndexReport, look: &Look) -> String {
             count(report.embedded as u64, "vector"),
         );
     }
+    if report.moved > 0 {
+        let _ = writeln!(out, "{} moved, with what was stored of them", count(report.moved as u64, "file"));
+    }
     out.push_str(&degraded(&report.degraded, "the new chunks cannot be found by", look));
     if !report.skipped.is_empty() {
         let heading = format!("{} left out:", count(report.skipped.len() as u64, "file"));
@@ -86,6 +89,7 @@ mod tests {
             files: 1_240,
             indexed: 37,
             unchanged: 1_190,
+            moved: 1_112,
             removed: 1,
             chunks_added: 412,
             chunks_removed: 9,

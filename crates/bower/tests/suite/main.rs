@@ -25,6 +25,7 @@ mod origins;
 #[cfg(unix)]
 mod private;
 mod prompts;
+mod repositories;
 #[cfg(unix)]
 mod serve;
 mod setup;

@@ -7,11 +7,16 @@ use std::path::{Path, PathBuf};
 use crate::config::Settings;
 use crate::engine::Engine;
 use crate::engine::curate::write::normal_tags;
+use crate::engine::index::matching::{StoredFiles, name_of};
+use crate::engine::model::embedder_threads;
 use crate::error::{Error, Result};
 use crate::ingest::{self, Parsed, WalkEntry, WalkOptions};
-use crate::item::{Provenance, Scope, derive_id};
+use crate::item::{Provenance, RowId, Scope, derive_id};
 use crate::request::{IndexRequest, Skipped};
-use crate::store::{KeptChunk, KnownDocument, Namespace, NewChunk, NewDocument};
+use crate::store::{
+    KeptChunk, KnownDocument, MovedDocument, Namespace, NewChunk, NewDocument, RepositoryFile, chunk_id,
+};
+use crate::vector::in_order;
 
 /// Version of the way documents are cut. Another number makes the next run read everything again.
 const RECIPE: u32 = 3;
@@ -20,6 +25,8 @@ const RECIPE: u32 = 3;
 pub(crate) enum SourceStep {
     /// A note to count.
     Note(Note),
+    /// A document whose file is elsewhere now, or in another repository or on another branch.
+    Moved(Box<MovedDocument>),
     /// A new or changed document; its terms and vectors are not computed yet.
     Changed(Box<NewDocument>),
 }
@@ -146,7 +153,14 @@ impl Source for InputSource {
                 Ok(mut parsed) => {
                     parsed.title = title.or(parsed.title);
                     parsed.metadata.extend(input.metadata);
-                    SourceStep::Changed(Box::new(file.draft(engine, parsed, hash, text.len() as u64)?))
+                    let chunks = engine.store.chunks(&file.id)?;
+                    SourceStep::Changed(Box::new(file.draft(
+                        engine,
+                        parsed,
+                        hash,
+                        text.len() as u64,
+                        &chunks,
+                    )))
                 }
             };
             if !(each(SourceStep::Note(Note::Found)) && each(read)) {
@@ -161,13 +175,10 @@ impl Source for InputSource {
 /// The files of one `index` request.
 pub(crate) struct FileSource {
     walk: Option<ingest::Walk>,
-    roots: Vec<PathBuf>,
-    collection: String,
-    scope: Scope,
-    owner: Option<String>,
+    namespace: Namespace,
     /// Whether the request selects only some of the files, so that a file that was not met may still be wanted.
     is_partial: bool,
-    known: HashMap<String, KnownDocument>,
+    stored: StoredFiles,
     seen: HashSet<String>,
     /// Paths of files whose names are not valid text, by the names that they have here.
     odd: HashMap<String, PathBuf>,
@@ -189,14 +200,12 @@ impl FileSource {
             request.paths.iter().map(|path| std::fs::canonicalize(path).unwrap_or_else(|_| path.clone()));
         let collection =
             request.collection.clone().unwrap_or_else(|| engine.settings.document_collection.clone());
+        let documents = engine.store.documents(&collection)?;
         Ok(Self {
             walk: Some(walk),
-            roots: roots.collect(),
-            scope: request.scope,
-            owner: request.owner.clone(),
             is_partial: !request.include.is_empty() || !request.exclude.is_empty(),
-            known: known_documents(engine, &collection)?,
-            collection,
+            stored: StoredFiles::new(&collection, documents, roots.collect()),
+            namespace: Namespace { collection, scope: request.scope, owner: request.owner.clone() },
             seen: HashSet::new(),
             odd: HashMap::new(),
         })
@@ -206,116 +215,141 @@ impl FileSource {
     ///
     /// A file that exists but could not be read keeps its document.
     pub(crate) fn vanished(&self) -> Vec<String> {
-        let below = |path: &Path| self.roots.iter().any(|root| path.starts_with(root));
+        let trees = self.stored.gone_trees();
         let mut gone: Vec<_> = self
-            .known
-            .values()
-            .filter(|document| !self.seen.contains(&document.path) && below(Path::new(&document.path)))
-            .filter(|document| {
-                let path = self.odd.get(&document.path).map_or(Path::new(&document.path), PathBuf::as_path);
+            .stored
+            .documents()
+            .filter(|document| !self.seen.contains(&document.path))
+            .filter_map(|document| Some((document, self.stored.path_below(document, &trees)?)))
+            .filter(|(document, path)| {
+                let path = self.odd.get(&document.path).unwrap_or(path);
                 match std::fs::symlink_metadata(path) {
                     Err(source) => source.kind() == std::io::ErrorKind::NotFound,
                     // Opening what took a file's place (a named pipe, say) could wait for ever.
                     Ok(found) => !self.is_partial && (!found.is_file() || std::fs::File::open(path).is_ok()),
                 }
             })
-            .map(|document| document.id.clone())
+            .map(|(document, _)| document.id.clone())
             .collect();
         gone.sort_unstable();
         gone
     }
 
-    fn look(&mut self, engine: &Engine, path: &Path) -> Result<SourceStep> {
+    /// Compares a file with its document, and passes on what has changed; returns false if the run ends.
+    fn look(
+        &mut self,
+        engine: &Engine,
+        Content { path, bytes, hash }: &Content,
+        each: &mut dyn FnMut(SourceStep) -> bool,
+    ) -> Result<bool> {
         let name = name_of(path);
         if path.to_str().is_none() {
-            self.odd.insert(name.clone(), path.to_path_buf());
+            self.odd.insert(name.clone(), path.clone());
         }
         if self.seen.contains(&name) {
             let reason = format!("another file is called {name} here");
-            return Ok(SourceStep::Note(Note::Skipped(Skipped { path: path.to_path_buf(), reason })));
+            return Ok(each(SourceStep::Note(Note::Skipped(Skipped { path: path.clone(), reason }))));
         }
-        let bytes = match ingest::read(path, engine.settings.max_file_bytes) {
-            Ok(bytes) => bytes,
-            Err(skipped) => return Ok(SourceStep::Note(Note::Skipped(skipped))),
-        };
-        let hash = ingest::content_hash(&bytes);
-        if is_same(self.known.get(&name), &hash, &engine.settings) {
+        let found = self.stored.find(engine.store.as_ref(), path, &name, hash, &self.namespace)?;
+        // A title that is made of the path is a part of every chunk, so it must be read again if it changes.
+        let is_unchanged =
+            is_same(found.stored.as_ref(), hash, &engine.settings) && !found.is_renamed(path, &name);
+        if is_unchanged {
+            let moved = found.moved(path, &name);
+            self.stored.keep(&name, found);
             self.seen.insert(name);
-            return Ok(SourceStep::Note(Note::Unchanged));
+            let moves_on = moved.is_none_or(|moved| each(SourceStep::Moved(Box::new(moved))));
+            return Ok(moves_on && each(SourceStep::Note(Note::Unchanged)));
         }
-        match ingest::parse(path, &bytes, &engine.settings) {
-            Err(skipped) => Ok(SourceStep::Note(Note::Skipped(skipped))),
-            Ok(mut parsed) => {
-                parsed.title = parsed.title.or_else(|| ingest::title_of_name(path));
-                let id = derive_id(&["document", &self.collection, &name]);
-                self.seen.insert(name);
-                let file = File {
-                    id,
-                    path: path.to_path_buf(),
-                    collection: &self.collection,
-                    scope: self.scope,
-                    owner: self.owner.clone(),
-                    session: None,
-                    provenance: Provenance::FILE,
-                    host: None,
-                };
-                Ok(SourceStep::Changed(Box::new(file.draft(engine, parsed, hash, bytes.len() as u64)?)))
+        let mut parsed = match ingest::parse(path, bytes, &engine.settings) {
+            Err(skipped) => return Ok(each(SourceStep::Note(Note::Skipped(skipped)))),
+            Ok(parsed) => parsed,
+        };
+        parsed.title = parsed.title.or_else(|| ingest::title_of_name(path));
+        for (field, value) in RepositoryFile::fields(found.file.as_ref()) {
+            // Outside of a repository these names belong to the file's own front matter.
+            match value {
+                Value::Null if found.file.is_none() => {}
+                Value::Null => drop(parsed.metadata.remove(field)),
+                value => drop(parsed.metadata.insert(field.to_owned(), value)),
             }
         }
+        // A document with another id is moved first. Else its path is written with its text.
+        let moved = found.moved(path, &name).filter(|moved| moved.id != moved.from_id);
+        let file = File {
+            id: found.id.clone(),
+            path: path.clone(),
+            collection: &self.namespace.collection,
+            scope: self.namespace.scope,
+            owner: self.namespace.owner.clone(),
+            session: None,
+            provenance: Provenance::FILE,
+            host: None,
+        };
+        let stored_id = found.stored.as_ref().map_or(&found.id, |stored| &stored.id);
+        let chunks = engine.store.chunks(stored_id)?;
+        let draft = file.draft(engine, parsed, hash.clone(), bytes.len() as u64, &chunks);
+        self.stored.keep(&name, found);
+        self.seen.insert(name);
+        let moves_on = moved.is_none_or(|moved| each(SourceStep::Moved(Box::new(moved))));
+        Ok(moves_on && each(SourceStep::Changed(Box::new(draft))))
     }
 }
 
 impl Source for FileSource {
     fn read(&mut self, engine: &Engine, each: &mut dyn FnMut(SourceStep) -> bool) -> Result<()> {
-        let Some(walk) = self.walk.take() else { return Ok(()) };
-        for found in walk {
-            let go_on = match found {
-                WalkEntry::Skipped(skipped) => {
-                    each(SourceStep::Note(Note::Found)) && each(SourceStep::Note(Note::Skipped(skipped)))
+        let Some(mut walk) = self.walk.take() else { return Ok(()) };
+        loop {
+            let (mut entries, mut ahead) = (Vec::new(), 0);
+            while entries.len() < READ_AHEAD
+                && ahead < READ_AHEAD_BYTES
+                && let Some(found) = walk.next()
+            {
+                if let WalkEntry::File { bytes, .. } = &found {
+                    ahead += bytes;
                 }
-                WalkEntry::File { path, .. } => {
-                    each(SourceStep::Note(Note::Found)) && {
-                        let read = self.look(engine, &path)?;
-                        each(read)
-                    }
-                }
-            };
-            if !go_on {
+                entries.push(found);
+            }
+            if entries.is_empty() {
+                each(SourceStep::Note(Note::Walked));
                 return Ok(());
             }
-        }
-        each(SourceStep::Note(Note::Walked));
-        Ok(())
-    }
-}
-
-fn known_documents(engine: &Engine, collection: &str) -> Result<HashMap<String, KnownDocument>> {
-    // A document that the caller passed for an owner under the path of a file is not that file.
-    let is_file = |known: &KnownDocument| known.id == derive_id(&["document", collection, &known.path]);
-    let documents = engine.store.documents(collection)?.into_iter().filter(is_file);
-    Ok(documents.map(|document| (document.path.clone(), document)).collect())
-}
-
-/// Returns the name of a file: its path, with `\xff` for each byte that is not text, so that two such files are two
-/// documents.
-#[cfg(unix)]
-fn name_of(path: &Path) -> String {
-    use std::fmt::Write as _;
-    use std::os::unix::ffi::OsStrExt;
-    let mut name = String::new();
-    for chunk in path.as_os_str().as_bytes().utf8_chunks() {
-        name.push_str(chunk.valid());
-        for byte in chunk.invalid() {
-            // Writing to a string never fails.
-            let _ = write!(name, "\\x{byte:02x}");
+            for content in read_all(engine, entries) {
+                let go_on = each(SourceStep::Note(Note::Found))
+                    && match content {
+                        Err(skipped) => each(SourceStep::Note(Note::Skipped(skipped))),
+                        Ok(content) => self.look(engine, &content, each)?,
+                    };
+                if !go_on {
+                    return Ok(());
+                }
+            }
         }
     }
-    name
 }
 
-#[cfg(not(unix))]
-fn name_of(path: &Path) -> String {
-    path.to_string_lossy().into_owned()
+/// Number of files that are read at once: a run over unchanged files mostly waits for them.
+const READ_AHEAD: usize = 256;
+/// Bytes of files that are read at once, without the last one.
+const READ_AHEAD_BYTES: u64 = 32 << 20;
+
+/// A file as it was read.
+struct Content {
+    path: PathBuf,
+    bytes: Vec<u8>,
+    hash: String,
+}
+
+/// Reads files on several threads, and returns them in their order.
+fn read_all(engine: &Engine, entries: Vec<WalkEntry>) -> Vec<std::result::Result<Content, Skipped>> {
+    let most = engine.settings.max_file_bytes;
+    in_order(embedder_threads(&engine.settings), entries.len(), |at| match &entries[at] {
+        WalkEntry::Skipped(skipped) => Err(skipped.clone()),
+        WalkEntry::File { path, .. } => {
+            let bytes = ingest::read(path, most)?;
+            Ok(Content { path: path.clone(), hash: ingest::content_hash(&bytes), bytes })
+        }
+    })
 }
 
 /// Returns the settings by which a document is cut: another value means reading it again.
@@ -357,7 +391,14 @@ struct File<'a> {
 
 impl File<'_> {
     /// Compares a parsed document with its stored chunks.
-    fn draft(self, engine: &Engine, parsed: Parsed, hash: String, bytes: u64) -> Result<NewDocument> {
+    fn draft(
+        self,
+        engine: &Engine,
+        parsed: Parsed,
+        hash: String,
+        bytes: u64,
+        stored: &[(String, RowId)],
+    ) -> NewDocument {
         let path = name_of(&self.path);
         let id = self.id;
         // The title is a part of what is embedded, and the owner decides who may see it: if one changes, the chunks are new.
@@ -369,8 +410,7 @@ impl File<'_> {
         for chunk in &mut chunks {
             chunk.key = key(&chunk.key);
         }
-        let stored = engine.store.chunks(&id)?;
-        let diff = ingest::diff(&stored, &chunks);
+        let diff = ingest::diff(stored, &chunks);
         let kept = diff.kept.iter().map(|&(row, at)| KeptChunk {
             row,
             position: at as u32,
@@ -378,7 +418,7 @@ impl File<'_> {
         });
         let kept = kept.collect();
         let added = diff.added.iter().map(|&at| new_chunk(&id, &chunks[at], at)).collect();
-        Ok(NewDocument {
+        NewDocument {
             collection: self.collection.to_owned(),
             file_name: self.path.file_name().map_or_else(|| path.clone(), |name| name_of(Path::new(name))),
             path,
@@ -397,7 +437,7 @@ impl File<'_> {
             added,
             removed: diff.removed,
             id,
-        })
+        }
     }
 }
 
@@ -406,7 +446,7 @@ fn new_chunk(document: &str, chunk: &ingest::Chunk, at: usize) -> NewChunk {
     let tags =
         chunk.tags.iter().filter_map(|tag| normal_tags(std::slice::from_ref(tag)).ok()).flatten().collect();
     NewChunk {
-        id: derive_id(&["chunk", document, &chunk.key]),
+        id: chunk_id(document, &chunk.key),
         key: chunk.key.clone(),
         content: chunk.content.clone(),
         section: chunk.section.clone(),

@@ -1,7 +1,8 @@
 //! Writes documents with their chunks, reads them, and lists those of a selection by page.
 
 use rusqlite::{Connection, OptionalExtension, Result, Row, params, params_from_iter};
-use serde_json::json;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
 
 use super::beside::{put_delta, put_tags, put_vector};
 use super::checksums::{seal, seal_document, seal_fields};
@@ -13,8 +14,8 @@ use super::{BULK, BULK_LOG_PAGES, LOG_PAGES, SqliteStore, select};
 use crate::item::{Change, Kind, RowId, Status};
 use crate::request::{Document, Documents, Selection};
 use crate::store::{
-    DocumentRow, DocumentStore, KnownDocument, Namespace, NewChunk, NewDocument, Passage, PathChanges, Stamp,
-    Written,
+    DocumentRow, DocumentStore, KnownDocument, MovedDocument, Namespace, NewChunk, NewDocument, Passage,
+    PathChanges, RepositoryFile, Stamp, Written, chunk_id,
 };
 
 impl DocumentStore for SqliteStore {
@@ -24,6 +25,16 @@ impl DocumentStore for SqliteStore {
         self.write_with(log_pages, "write the documents", |connection| {
             let change = next_change(connection)?;
             documents.iter().map(|document| write_document(connection, document, change, stamp)).collect()
+        })
+    }
+
+    fn move_documents(&self, moved: &[MovedDocument], stamp: Stamp<'_>) -> crate::Result<()> {
+        self.write("move the documents", |connection| {
+            let change = next_change(connection)?;
+            moved.iter().try_for_each(|document| move_document(connection, document))?;
+            // One event for all: a repository may have a hundred thousand files.
+            let detail = json!({ "documents": moved.len() });
+            record(connection, change, stamp, "move", None, &detail).map(drop)
         })
     }
 
@@ -95,7 +106,7 @@ impl DocumentStore for SqliteStore {
         self.read("read the documents", |connection| {
             connection
                 .prepare_cached(
-                    "SELECT id, path, hash, recipe FROM documents WHERE collection = ?1 ORDER BY path",
+                    "SELECT id, path, hash, recipe, metadata FROM documents WHERE collection = ?1 ORDER BY path",
                 )?
                 .query_map([collection], read_known)?
                 .collect()
@@ -106,7 +117,7 @@ impl DocumentStore for SqliteStore {
         let Namespace { collection, scope, owner } = place;
         self.read("look up the documents", |connection| {
             let mut statement = connection.prepare_cached(
-                "SELECT id, path, hash, recipe FROM documents d WHERE collection = ?1 AND path = ?2 AND EXISTS
+                "SELECT id, path, hash, recipe, metadata FROM documents d WHERE collection = ?1 AND path = ?2 AND EXISTS
                  (SELECT 1 FROM items i WHERE i.document = d.row AND i.scope = ?3 AND i.owner IS ?4)",
             )?;
             let mut find =
@@ -141,9 +152,9 @@ impl DocumentStore for SqliteStore {
             if !are_few_since(connection, after)? {
                 return Ok(None);
             }
-            // No event names the row of a removed document.
+            // No event names the row of a removed document, or the moved documents.
             let has_gone = connection
-                .prepare_cached("SELECT 1 FROM events WHERE change > ?1 AND action IN ('remove', 'forget')")?
+                .prepare_cached("SELECT 1 FROM events WHERE change > ?1 AND action IN ('remove', 'forget', 'move')")?
                 .exists([after.0])?;
             if has_gone {
                 return Ok(None);
@@ -237,7 +248,7 @@ fn write_document(
         .prepare_cached(
             "INSERT INTO documents (id, collection, path, file_name, title, version, hash, recipe, bytes, metadata,
              create_time, update_time) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?11)
-             ON CONFLICT (id) DO UPDATE SET title = ?5, version = ?6, hash = ?7, recipe = ?8, bytes = ?9, metadata = ?10,
+             ON CONFLICT (id) DO UPDATE SET path = ?3, file_name = ?4, title = ?5, version = ?6, hash = ?7, recipe = ?8, bytes = ?9, metadata = ?10,
              update_time = ?11 RETURNING row",
         )?
         .query_row(
@@ -330,7 +341,69 @@ fn insert_chunk(
 }
 
 fn read_known(row: &Row<'_>) -> Result<KnownDocument> {
-    Ok(KnownDocument { id: row.get(0)?, path: row.get(1)?, hash: row.get(2)?, recipe: row.get(3)? })
+    Ok(KnownDocument {
+        id: row.get(0)?,
+        path: row.get(1)?,
+        hash: row.get(2)?,
+        recipe: row.get(3)?,
+        repository_file: repository_file(row.get_ref(4)?.as_str()?),
+    })
+}
+
+/// Returns the place in a repository that metadata names; `None` without one, or if front matter uses the names otherwise.
+fn repository_file(metadata: &str) -> Option<RepositoryFile> {
+    #[derive(Deserialize)]
+    struct Fields {
+        repository: String,
+        branch: Option<String>,
+        relative_path: String,
+    }
+    let Fields { repository, branch, relative_path } =
+        Some(metadata).filter(|text| *text != "{}").and_then(|text| serde_json::from_str(text).ok())?;
+    Some(RepositoryFile { repository, branch, relative_path })
+}
+
+/// Moves one document; one that is gone meanwhile stays so.
+fn move_document(connection: &Connection, moved: &MovedDocument) -> Result<()> {
+    let fields = Map::from_iter(
+        RepositoryFile::fields(moved.repository_file.as_ref()).map(|(name, value)| (name.to_owned(), value)),
+    );
+    let row: Option<i64> = connection
+        .prepare_cached(
+            // Another process may have written a document with the new id; the next run compares again.
+            "UPDATE OR IGNORE documents SET id = ?2, path = ?3, file_name = ?4, version = ?5, metadata = json_patch(metadata, ?6)
+             WHERE id = ?1 RETURNING row",
+        )?
+        .query_row(
+            params![
+                moved.from_id,
+                moved.id,
+                moved.path,
+                moved.file_name,
+                moved.version,
+                Value::Object(fields).to_string(),
+            ],
+            |row| row.get(0),
+        )
+        .optional()?;
+    let Some(row) = row else { return Ok(()) };
+    seal_document(connection, row)?;
+    if moved.id == moved.from_id {
+        return Ok(());
+    }
+    let chunks: Vec<(i64, String)> = connection
+        .prepare_cached(
+            "SELECT i.row, t.key FROM items i JOIN texts t ON t.row = i.row WHERE i.document = ?1",
+        )?
+        .query_map([row], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect::<Result<_>>()?;
+    for (chunk, key) in chunks {
+        connection
+            .prepare_cached("UPDATE items SET id = ?2 WHERE row = ?1")?
+            .execute(params![chunk, chunk_id(&moved.id, &key)])?;
+        seal(connection, row_id(chunk)?)?;
+    }
+    Ok(())
 }
 
 fn document(row: &Row<'_>) -> Result<Document> {

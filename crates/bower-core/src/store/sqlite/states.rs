@@ -278,7 +278,7 @@ pub(super) fn back(
     change: Change,
     stamp: Stamp<'_>,
 ) -> Result<Option<&'static str>> {
-    if matches!(entry.action.as_str(), "forget" | "remove" | "index" | "embed") {
+    if matches!(entry.action.as_str(), "forget" | "remove" | "move" | "index" | "embed") {
         return Ok(Some("what was forgotten or indexed cannot be undone"));
     }
     if entry.detail.contains_key("changed") {

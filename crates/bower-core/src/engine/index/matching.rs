@@ -1,0 +1,403 @@
+//! Finds the stored document of a file: at the file's path, elsewhere in its repository, or by its content.
+//!
+//! A document of a repository is known by the repository's identity and the path below its root, so that its id is the same
+//! on every machine and after a move. A collection holds a repository once: if it is indexed in another worktree, or after
+//! its working tree is gone, the documents move there. A second clone beside the first has documents of its own.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::error::Result;
+use crate::ingest::{self, Repository};
+use crate::item::derive_id;
+use crate::store::{KnownDocument, MovedDocument, Namespace, RepositoryFile, Store};
+
+/// The stored documents of a collection that are files, and the repositories that a run has met.
+pub(crate) struct StoredFiles {
+    collection: String,
+    /// What the request names.
+    roots: Vec<PathBuf>,
+    by_path: HashMap<String, KnownDocument>,
+    ids: HashSet<String>,
+    /// Paths by the id that a file of a repository has on every machine.
+    by_repository: HashMap<String, String>,
+    /// Roots of working trees that have documents of their own beside those of another clone.
+    own_trees: HashSet<PathBuf>,
+    /// Paths of documents by content hash and file name, in order; made when a file is met that is not stored.
+    by_content: Option<HashMap<(String, String), VecDeque<String>>>,
+    /// The repository of each folder.
+    folders: HashMap<PathBuf, Option<Arc<Repository>>>,
+    /// Roots of the working trees of this run, by the identity of their repository.
+    trees: HashMap<String, PathBuf>,
+    /// Whether documents below a root may move to the worktrees of a common folder.
+    movable: HashMap<(PathBuf, PathBuf), bool>,
+}
+
+/// A file with its stored document.
+pub(crate) struct Match {
+    /// The document, as it is stored.
+    pub stored: Option<KnownDocument>,
+    /// The id that it should have.
+    pub id: String,
+    /// The place in a repository that it should have.
+    pub file: Option<RepositoryFile>,
+}
+
+impl Match {
+    /// Returns how the stored document moves to a path; `None` if it is there already.
+    pub(crate) fn moved(&self, path: &Path, name: &str) -> Option<MovedDocument> {
+        let stored = self.stored.as_ref()?;
+        let is_there = stored.path == name && stored.id == self.id && stored.repository_file == self.file;
+        (!is_there).then(|| MovedDocument {
+            from_id: stored.id.clone(),
+            from_path: stored.path.clone(),
+            id: self.id.clone(),
+            path: name.to_owned(),
+            file_name: path.file_name().map_or_else(|| name.to_owned(), |name| name_of(Path::new(name))),
+            version: ingest::version_of(path),
+            repository_file: self.file.clone(),
+        })
+    }
+
+    /// Whether the stored document has another path, which gives a file without a title another one.
+    pub(crate) fn is_renamed(&self, path: &Path, name: &str) -> bool {
+        let stored = self.stored.as_ref().filter(|stored| stored.path != name);
+        stored.is_some_and(|stored| {
+            ingest::title_of_name(Path::new(&stored.path)) != ingest::title_of_name(path)
+        })
+    }
+}
+
+impl StoredFiles {
+    /// Takes the documents of a collection; those that a caller passed under a name of its own are left out.
+    pub(crate) fn new(collection: &str, documents: Vec<KnownDocument>, roots: Vec<PathBuf>) -> Self {
+        let mut files = Self {
+            collection: collection.to_owned(),
+            roots,
+            by_path: HashMap::new(),
+            ids: HashSet::new(),
+            by_repository: HashMap::new(),
+            own_trees: HashSet::new(),
+            by_content: None,
+            folders: HashMap::new(),
+            trees: HashMap::new(),
+            movable: HashMap::new(),
+        };
+        for mut document in documents {
+            files.ids.insert(document.id.clone());
+            let is_at_path = document.id == files.id_of_path(&document.path);
+            let tree = document.repository_file.as_ref().and_then(|file| tree_of(&document.path, file));
+            if tree.is_none() {
+                // Front matter may have fields with these names.
+                document.repository_file = None;
+            }
+            if let (Some(file), Some(tree)) = (&document.repository_file, tree) {
+                let shared = files.id_in_repository(file);
+                if document.id == shared || is_at_path {
+                    files.by_repository.insert(shared, document.path.clone());
+                } else if document.id == files.id_in_tree(file, &tree) {
+                    files.own_trees.insert(tree);
+                } else {
+                    continue;
+                }
+            } else if !is_at_path {
+                continue;
+            }
+            files.by_path.insert(document.path.clone(), document);
+        }
+        files
+    }
+
+    /// Returns all documents, those of this run at their new paths.
+    pub(crate) fn documents(&self) -> impl Iterator<Item = &KnownDocument> {
+        self.by_path.values()
+    }
+
+    /// Finds the stored document of a file with this content, and the id and place that it should have.
+    pub(crate) fn find(
+        &mut self,
+        store: &dyn Store,
+        path: &Path,
+        name: &str,
+        hash: &str,
+        namespace: &Namespace,
+    ) -> Result<Match> {
+        let repository = self.repository_of(path);
+        let file = repository.as_deref().and_then(|repository| repository_file(repository, path));
+        let tree = repository.as_deref().map(|repository| repository.root.clone());
+        if let Some(stored) = self.by_path.get(name) {
+            let stored = stored.clone();
+            // Nothing is computed for the usual file, which has not moved.
+            let id = if stored.repository_file == file {
+                stored.id.clone()
+            } else {
+                self.id_at(name, file.as_ref(), tree.as_deref(), Some(&stored.id))
+            };
+            return Ok(Match { stored: Some(stored), id, file });
+        }
+        let mut stored = None;
+        if let (Some(file), Some(repository)) = (&file, repository.as_deref()) {
+            stored = self.elsewhere(file, repository, name);
+        }
+        let stored = match stored.or_else(|| self.of_content(path, hash)) {
+            // Documents of another scope or owner are for others to see.
+            Some(stored) if belongs(store, &stored, namespace)? => Some(stored),
+            Some(_) | None => None,
+        };
+        let stored_id = stored.as_ref().map(|stored| stored.id.as_str());
+        let id = self.id_at(name, file.as_ref(), tree.as_deref(), stored_id);
+        Ok(Match { stored, id, file })
+    }
+
+    /// Remembers that a file's document is at its path now.
+    pub(crate) fn keep(&mut self, name: &str, found: Match) {
+        let Match { stored, id, file } = found;
+        match stored {
+            Some(stored) if stored.path == name && stored.id == id => {}
+            Some(stored) => {
+                self.by_path.remove(&stored.path);
+                self.ids.insert(id.clone());
+                // Until it is written, it is removed under the id that it has.
+                let moved = KnownDocument { path: name.to_owned(), repository_file: file, ..stored };
+                self.by_path.insert(name.to_owned(), moved);
+            }
+            None => {
+                self.ids.insert(id);
+            }
+        }
+    }
+
+    /// Returns the roots of working trees that are gone, of the repositories that this run has met.
+    pub(crate) fn gone_trees(&self) -> HashSet<PathBuf> {
+        let is_met = |file: &&RepositoryFile| self.trees.contains_key(&file.repository);
+        let tree = |document: &KnownDocument| {
+            let file = document.repository_file.as_ref().filter(is_met)?;
+            Some((tree_of(&document.path, file)?, file.repository.clone()))
+        };
+        let trees: HashSet<(PathBuf, String)> = self.documents().filter_map(tree).collect();
+        trees.into_iter().filter(|(root, identity)| is_gone(root, identity)).map(|(root, _)| root).collect()
+    }
+
+    /// Returns where the file of a document would be if it is below the request's paths.
+    ///
+    /// The documents of a working tree that is `gone` are looked for in the one that is indexed now.
+    pub(crate) fn path_below(&self, document: &KnownDocument, gone: &HashSet<PathBuf>) -> Option<PathBuf> {
+        let is_below = |path: &Path| self.roots.iter().any(|root| path.starts_with(root));
+        let path = PathBuf::from(&document.path);
+        if is_below(&path) {
+            return Some(path);
+        }
+        let file = document.repository_file.as_ref()?;
+        let root = self.trees.get(&file.repository)?;
+        let is_gone = gone.contains(&tree_of(&document.path, file)?);
+        Some(root.join(&file.relative_path)).filter(|path| is_gone && is_below(path))
+    }
+
+    /// Returns the repository of a file.
+    fn repository_of(&mut self, path: &Path) -> Option<Arc<Repository>> {
+        let folder = path.parent()?;
+        if let Some(known) = self.folders.get(folder) {
+            return known.clone();
+        }
+        let repository = match ingest::repository_at(folder) {
+            Some(repository) => {
+                self.trees.entry(repository.identity.clone()).or_insert_with(|| repository.root.clone());
+                Some(Arc::new(repository))
+            }
+            None => self.repository_of(folder),
+        };
+        self.folders.insert(folder.to_path_buf(), repository.clone());
+        repository
+    }
+
+    /// Returns the document of this file of a repository in another working tree, if it may move.
+    fn elsewhere(&mut self, file: &RepositoryFile, to: &Repository, name: &str) -> Option<KnownDocument> {
+        if self.own_trees.contains(&to.root) {
+            return None;
+        }
+        let path = self.by_repository.get(&self.id_in_repository(file))?;
+        let stored = self.by_path.get(path).filter(|stored| stored.path != name)?.clone();
+        let from = tree_of(&stored.path, stored.repository_file.as_ref()?)?;
+        let is_below = self.roots.iter().any(|root| from.starts_with(root));
+        let may_move = || match ingest::repository_at(&from) {
+            Some(other) if other.identity == to.identity => other.common == to.common && !is_below,
+            Some(_) | None => true,
+        };
+        let key = (from.clone(), to.common.clone());
+        (*self.movable.entry(key).or_insert_with(may_move)).then_some(stored)
+    }
+
+    /// Returns a document with this content and file name whose own file is gone.
+    fn of_content(&mut self, path: &Path, hash: &str) -> Option<KnownDocument> {
+        let by_content = self.by_content.get_or_insert_with(|| {
+            let mut paths: Vec<&KnownDocument> = self.by_path.values().collect();
+            paths.sort_unstable_by(|one, other| one.path.cmp(&other.path));
+            let mut by_content: HashMap<_, VecDeque<String>> = HashMap::new();
+            for document in paths {
+                let key = (document.hash.clone(), last_part(&document.path).to_owned());
+                by_content.entry(key).or_default().push_back(document.path.clone());
+            }
+            by_content
+        });
+        let key = (hash.to_owned(), name_of(Path::new(path.file_name()?)));
+        let waiting = by_content.get_mut(&key)?;
+        // Each is taken once, in order: the files of a moved folder are met in the order that they had.
+        while let Some(candidate) = waiting.pop_front() {
+            let Some(stored) = self.by_path.get(&candidate) else { continue };
+            let at = Path::new(&candidate);
+            let is_gone = at.is_absolute()
+                && std::fs::symlink_metadata(at)
+                    .is_err_and(|source| source.kind() == std::io::ErrorKind::NotFound);
+            if is_gone && ingest::title_of_name(at) == ingest::title_of_name(path) {
+                return Some(stored.clone());
+            }
+        }
+        None
+    }
+
+    /// Returns the id of a file's document. A document keeps the id that it has if that fits, also the one by its path
+    /// that earlier versions gave to files of repositories.
+    fn id_at(
+        &self,
+        name: &str,
+        file: Option<&RepositoryFile>,
+        tree: Option<&Path>,
+        stored: Option<&str>,
+    ) -> String {
+        let by_path = self.id_of_path(name);
+        let (Some(file), Some(tree)) = (file, tree) else { return by_path };
+        let (shared, own) = (self.id_in_repository(file), self.id_in_tree(file, tree));
+        match stored {
+            Some(stored) if [&by_path, &shared, &own].iter().any(|id| *id == stored) => stored.to_owned(),
+            Some(_) | None if self.own_trees.contains(tree) || self.ids.contains(&shared) => own,
+            Some(_) | None => shared,
+        }
+    }
+
+    fn id_of_path(&self, name: &str) -> String {
+        derive_id(&["document", &self.collection, name])
+    }
+
+    fn id_in_repository(&self, file: &RepositoryFile) -> String {
+        derive_id(&["file", &self.collection, &file.repository, &file.relative_path])
+    }
+
+    fn id_in_tree(&self, file: &RepositoryFile, tree: &Path) -> String {
+        derive_id(&["file", &self.collection, &file.repository, &file.relative_path, &name_of(tree)])
+    }
+}
+
+/// Whether a document has a chunk in a namespace, or none at all.
+fn belongs(store: &dyn Store, stored: &KnownDocument, namespace: &Namespace) -> Result<bool> {
+    let found = store.documents_at(namespace, &[&stored.path])?;
+    Ok(found.iter().flatten().any(|found| found.id == stored.id) || store.chunks(&stored.id)?.is_empty())
+}
+
+/// Whether a repository has no working tree here any more.
+fn is_gone(root: &Path, identity: &str) -> bool {
+    ingest::repository_at(root).is_none_or(|repository| repository.identity != identity)
+}
+
+fn repository_file(repository: &Repository, path: &Path) -> Option<RepositoryFile> {
+    let relative = name_of(path.strip_prefix(&repository.root).ok()?);
+    Some(RepositoryFile {
+        repository: repository.identity.clone(),
+        branch: repository.branch.clone(),
+        relative_path: if cfg!(windows) { relative.replace('\\', "/") } else { relative },
+    })
+}
+
+/// Returns the root of the working tree: a path without the part below the root. Both separators have one byte.
+fn tree_of(path: &str, file: &RepositoryFile) -> Option<PathBuf> {
+    let end = path.len().checked_sub(file.relative_path.len() + 1)?;
+    let below = path.get(end..)?.strip_prefix(['/', '\\'])?;
+    let is_same = below == file.relative_path || below.replace('\\', "/") == file.relative_path;
+    is_same.then(|| PathBuf::from(&path[..end]))
+}
+
+fn last_part(path: &str) -> &str {
+    path.rsplit(['/', '\\']).next().unwrap_or(path)
+}
+
+/// Returns the name of a file: its path, with `\xff` for each byte that is not text, so that two such files are two
+/// documents.
+#[cfg(unix)]
+pub(crate) fn name_of(path: &Path) -> String {
+    use std::fmt::Write as _;
+    use std::os::unix::ffi::OsStrExt;
+    let mut name = String::new();
+    for chunk in path.as_os_str().as_bytes().utf8_chunks() {
+        name.push_str(chunk.valid());
+        for byte in chunk.invalid() {
+            // Writing to a string never fails.
+            let _ = write!(name, "\\x{byte:02x}");
+        }
+    }
+    name
+}
+
+#[cfg(not(unix))]
+pub(crate) fn name_of(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn document(id: &str, path: &str, file: Option<(&str, &str)>) -> KnownDocument {
+        let repository_file = file.map(|(repository, relative_path)| RepositoryFile {
+            repository: repository.to_owned(),
+            branch: None,
+            relative_path: relative_path.to_owned(),
+        });
+        let (hash, recipe) = (String::new(), String::new());
+        KnownDocument { id: id.to_owned(), path: path.to_owned(), hash, recipe, repository_file }
+    }
+
+    #[test]
+    fn a_path_is_a_working_tree_and_the_part_below_it() {
+        for (path, relative, expected) in [
+            ("/w/garden/docs/a.md", "docs/a.md", Some("/w/garden")),
+            ("C:\\w\\garden\\docs\\a.md", "docs/a.md", Some("C:\\w\\garden")),
+            ("/w/garden/docs/a.md", "cs/a.md", None),
+            ("/w/é.md", "x.md", None),
+            ("a.md", "docs/a.md", None),
+        ] {
+            let stored = document("", path, Some(("r", relative)));
+            let file = stored.repository_file.as_ref().expect("one was given");
+            assert_eq!(tree_of(path, file), expected.map(PathBuf::from), "{path}");
+        }
+    }
+
+    #[test]
+    fn only_an_id_that_fits_makes_a_document_a_file() {
+        let path = "/w/garden/docs/a.md";
+        let by_path = derive_id(&["document", "notes", path]);
+        let shared = derive_id(&["file", "notes", "r", "docs/a.md"]);
+        let own = derive_id(&["file", "notes", "r", "docs/a.md", "/w/garden"]);
+        let is_file = |id: &str, file| {
+            let files = StoredFiles::new("notes", vec![document(id, path, file)], Vec::new());
+            files.documents().count() == 1
+        };
+        // Earlier versions knew files of repositories by their paths alone.
+        for (id, file) in [
+            (&by_path, None),
+            (&by_path, Some(("r", "docs/a.md"))),
+            (&shared, Some(("r", "docs/a.md"))),
+            (&own, Some(("r", "docs/a.md"))),
+        ] {
+            assert!(is_file(id, file), "{id} {file:?}");
+        }
+        // A front matter that claims to be a file of a repository is not believed.
+        for (id, file) in [
+            (&shared, None),
+            (&shared, Some(("other", "docs/a.md"))),
+            (&shared, Some(("r", "a.md"))),
+            (&own, Some(("r", "a.md"))),
+        ] {
+            assert!(!is_file(id, file), "{id} {file:?}");
+        }
+    }
+}
