@@ -171,6 +171,9 @@ pub struct Settings {
     pub text_chunk_overlap: usize,
     /// Larger files are skipped and listed, in bytes.
     pub max_file_bytes: u64,
+    /// Commit messages of a repository that `index` takes, the newest, at most 1,000,000; 0 is none. They are read by
+    /// running `git`, and they are other people's words, so they are taken only if asked for.
+    pub index_commits: usize,
     /// Candidates that each channel returns to fusion; at least the number of hits wanted. (Bowerbird's first version has
     /// 200 of each.)
     /// The profiles ade and seed have their own depths.
@@ -282,6 +285,7 @@ impl Default for Settings {
             text_chunk_max: 1_000,
             text_chunk_overlap: 200,
             max_file_bytes: 10 << 20,
+            index_commits: 0,
             candidates: 128,
             rrf_k: 60.0,
             time_zone: "UTC".into(),

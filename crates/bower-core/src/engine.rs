@@ -38,7 +38,7 @@ use indexes::Indexes;
 use model::LocalModel;
 use pending::Pending;
 
-pub use index::sources::DocumentInput;
+pub use index::sources::{DocumentInput, DocumentSeries};
 pub use query::evaluation;
 pub use query::evidence::LEAST_BUDGET;
 pub use query::plan::MAX_LIMIT;
@@ -85,6 +85,11 @@ impl Engine {
             caches: Caches::default(),
             pending: Pending::default(),
         }
+    }
+
+    /// Returns the settings that the engine was opened with.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
     }
 
     /// Adds a language model, for requests that rerank hits or write patterns with one.

@@ -633,6 +633,8 @@ pub struct IndexReport {
     pub moved: usize,
     /// Documents removed because their file is gone.
     pub removed: usize,
+    /// Commit messages among the documents.
+    pub commits: usize,
     /// Chunks written.
     pub chunks_added: usize,
     /// Chunks removed.

@@ -25,7 +25,7 @@ use crate::request::{CompactWhen, Degraded, IndexProgress, IndexReport, IndexReq
 use crate::store::{MovedDocument, NewDocument, NewVector, Stamp};
 use crate::text;
 use crate::vector::in_order;
-use sources::{DocumentInput, Note, Source, SourceStep};
+use sources::{DocumentInput, DocumentSeries, Note, Source, SourceStep};
 use work::{Assembly, Embedded, WorkUnit};
 
 /// Length of a queue between two stages: enough that no stage waits for another, few enough to stay small.
@@ -435,6 +435,30 @@ impl Engine {
             visibility.check_place(collection, scope, owner.as_deref())?;
         }
         let report = add_documents(self, documents, scope, owner, now)?;
+        self.compact(CompactWhen::Due)?;
+        Ok(report)
+    }
+
+    /// Makes a series consist of these documents: adds and renews them, and removes the others of the series. Unchanged
+    /// ones cost one lookup each. They are compacted when enough of them wait.
+    pub fn put_series(
+        &self,
+        visibility: &Visibility,
+        series: &DocumentSeries,
+        documents: Vec<DocumentInput>,
+        now: Timestamp,
+        go_on: &(dyn Fn() -> bool + Sync),
+    ) -> Result<IndexReport> {
+        let collection = series.collection.as_ref().unwrap_or(&self.settings.document_collection);
+        visibility.check_place(collection, series.scope, series.owner.as_deref())?;
+        let (documents, gone) = series.compare(self, collection, documents)?;
+        if documents.is_empty() && gone.is_empty() {
+            return Ok(IndexReport::default());
+        }
+        let source = sources::InputSource::new(documents, series.scope, series.owner.clone());
+        let (mut report, _) = run(self, source, now, &|_| {}, go_on)?;
+        report.removed = gone.len();
+        report.chunks_removed += self.store.remove_documents(&gone, Stamp { now, actor: ACTOR })?;
         self.compact(CompactWhen::Due)?;
         Ok(report)
     }

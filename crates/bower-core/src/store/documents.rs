@@ -191,6 +191,8 @@ pub trait DocumentStore {
     fn document_page(&self, select: &Selection, limit: usize, offset: usize) -> Result<Documents>;
     /// Returns the stored data of the documents of a collection.
     fn documents(&self, collection: &str) -> Result<Vec<KnownDocument>>;
+    /// Returns the stored data of the documents of a collection whose paths begin with a prefix that ends with `/`.
+    fn documents_below(&self, collection: &str, prefix: &str) -> Result<Vec<KnownDocument>>;
     /// Returns the stored data of documents with these paths that have a chunk in a namespace, in the order of `paths`.
     /// Another scope or owner may have a document with the same path.
     fn documents_at(&self, place: &Namespace, paths: &[&str]) -> Result<Vec<Option<KnownDocument>>>;

@@ -37,6 +37,9 @@ pub fn report(report: &IndexReport, look: &Look) -> String {
     if report.moved > 0 {
         let _ = writeln!(out, "{} moved, with what was stored of them", count(report.moved as u64, "file"));
     }
+    if report.commits > 0 {
+        let _ = writeln!(out, "{} taken", count(report.commits as u64, "commit message"));
+    }
     out.push_str(&degraded(&report.degraded, "the new chunks cannot be found by", look));
     if !report.skipped.is_empty() {
         let heading = format!("{} left out:", count(report.skipped.len() as u64, "file"));
@@ -91,6 +94,7 @@ mod tests {
             unchanged: 1_190,
             moved: 1_112,
             removed: 1,
+            commits: 480,
             chunks_added: 412,
             chunks_removed: 9,
             chunks_kept: 8_800,

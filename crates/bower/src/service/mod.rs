@@ -6,6 +6,7 @@
 mod answers;
 mod bodies;
 mod bounds;
+mod commits;
 #[cfg(any(test, feature = "fuzzing"))]
 pub mod fuzzing;
 
@@ -18,7 +19,9 @@ use bower_core::request::{
     SessionRequest, SettledPair, StatusReport, SweepRequest, Swept, ToldTurn, TurnsRequest, UndoRequest,
     Undone,
 };
+use bower_core::shared::repository_at;
 use jiff::Timestamp;
+use std::collections::HashSet;
 use std::io::{Read, Seek};
 
 use crate::failure::{Failure, Result};
@@ -379,7 +382,53 @@ impl Service {
             scope: place.scope,
             owner: place.owner,
         };
-        Ok(self.engine.index(&bounds.visibility(), &request, now, progress, go_on)?)
+        let messages = self.index_commits(&request, bounds, now, go_on)?;
+        let mut report = self.engine.index(&bounds.visibility(), &request, now, progress, go_on)?;
+        for of_repository in messages {
+            report.commits += of_repository.commits;
+            report.chunks_added += of_repository.chunks_added;
+            report.chunks_removed += of_repository.chunks_removed;
+            report.embedded += of_repository.embedded;
+            report.took_ms += of_repository.took_ms;
+            report.skipped.extend(of_repository.skipped);
+        }
+        Ok(report)
+    }
+
+    /// Brings the commit messages of the repositories whose roots a request names up to date. A repository that git
+    /// cannot read is listed as skipped.
+    fn index_commits(
+        &self,
+        request: &IndexRequest,
+        bounds: &Bounds,
+        now: Timestamp,
+        go_on: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Vec<IndexReport>> {
+        let roots = request.paths.iter().filter_map(|path| std::fs::canonicalize(path).ok());
+        let repositories: Vec<_> = roots.filter_map(|root| repository_at(&root)).collect();
+        // Worktrees have the same messages.
+        let mut met = HashSet::new();
+        let repositories = repositories.into_iter().filter(|one| met.insert(one.identity.clone()));
+        let mut reports = Vec::new();
+        for repository in repositories {
+            let series = commits::series(
+                &repository,
+                request.collection.clone(),
+                request.scope,
+                request.owner.clone(),
+            );
+            let most = self.engine.settings().index_commits;
+            reports.push(match commits::read(&repository, most, &series.prefix) {
+                Ok(documents) => {
+                    let commits = documents.len();
+                    let report =
+                        self.engine.put_series(&bounds.visibility(), &series, documents, now, go_on)?;
+                    IndexReport { commits, ..report }
+                }
+                Err(skipped) => IndexReport { skipped: vec![skipped], ..IndexReport::default() },
+            });
+        }
+        Ok(reports)
     }
 
     /// Does the maintenance that answers do not wait for. Returns whether it wrote to the indexes.

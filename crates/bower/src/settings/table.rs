@@ -51,6 +51,11 @@ const KNOBS: &[Knob] = &[
     knob("text_chunk_max", Form::Whole(100, 100_000), "longest chunk of plain text, in characters"),
     knob("text_chunk_overlap", Form::Whole(0, 100_000), "characters that a chunk of plain text repeats"),
     knob("max_file_bytes", Form::Whole(1, 1 << 40), "larger files are skipped and listed"),
+    knob(
+        "index_commits",
+        Form::Whole(0, 1_000_000),
+        "newest commit messages of a repository that index takes; 0 is none",
+    ),
     knob("candidates", Form::Whole(1, 10_000), "candidates that each channel retrieves"),
     knob("rrf_k", Form::Real(0.0, 10_000.0), "the constant of the rank fusion that eval compares with"),
     knob("time_zone", Form::Text, "the zone of times in questions; by default the system's"),

@@ -1,4 +1,4 @@
-//! Tests with real git repositories: moves, clones, worktrees and branches.
+//! Tests with real git repositories: moves, clones, worktrees, branches and commit messages.
 
 use crate::command::Home;
 use serde_json::Value;
@@ -236,4 +236,61 @@ fn files_that_are_known_by_their_paths_become_files_of_a_repository() {
     std::fs::rename(home.path("garden"), home.path("field")).unwrap();
     let report = home.data(["index", "field"]);
     assert_eq!((&report["moved"], &report["embedded"]), (&3.into(), &0.into()), "{report}");
+}
+
+#[test]
+fn commit_messages_are_dated_documents() {
+    if !has_git() {
+        return;
+    }
+    let home = Home::new();
+    garden(&home, Some("https://example.com/ada/garden"));
+    let root = home.path("garden");
+    for (day, message) in
+        [(3, "Water the tomatoes less\n\nTheir roots were rotting."), (4, "wip"), (5, "Try a narwhal")]
+    {
+        git(&root, day, ["commit", "--quiet", "--allow-empty", "-m", message]);
+    }
+    assert_eq!(home.data(["index", "garden"])["commits"], 0);
+    let report = home.data(["index", "garden", "--set", "index_commits=10"]);
+    assert_eq!((&report["commits"], &report["unchanged"]), (&3.into(), &3.into()), "{report}");
+    let answer = home.data(["query", "--fast", "why were roots rotting"]);
+    let metadata = &answer["results"][0]["memory"]["metadata"];
+    assert!(metadata["path"].as_str().unwrap().starts_with("git:example.com/ada/garden/commit/"), "{answer}");
+    assert_eq!(
+        (&metadata["date"], &metadata["author"]),
+        (&"2026-05-03T10:00:00+02:00".into(), &"Ada".into())
+    );
+
+    // A commit that a rebase or an amendment replaced goes.
+    git(&root, 6, ["commit", "--quiet", "--allow-empty", "--amend", "-m", "Try a walrus"]);
+    let report = home.data(["index", "garden", "--set", "index_commits=10"]);
+    assert_eq!((&report["commits"], &report["chunks_added"]), (&3.into(), &1.into()), "{report}");
+    assert!(found(&home, "{}", "narwhal").is_empty());
+    assert_eq!(found(&home, "{}", "walrus").len(), 1);
+    assert_eq!(home.data(["index", "garden", "--set", "index_commits=1"])["commits"], 1);
+    assert_eq!(documents(&home).len(), 4);
+    home.data(["index", "garden"]);
+    assert_eq!(documents(&home).len(), 3);
+
+    // Without git the files are indexed all the same, and the reason is given.
+    std::fs::create_dir(home.path("empty")).unwrap();
+    let empty = home.path("empty");
+    let home = home.with("PATH", empty.to_str().unwrap());
+    let report = home.data(["index", "garden", "--set", "index_commits=10"]);
+    let reason = report["skipped"][0]["reason"].as_str().unwrap();
+    assert!(reason.contains("cannot run git") && reason.contains("index_commits"), "{report}");
+}
+
+#[test]
+fn a_repository_without_a_commit_has_no_messages() {
+    if !has_git() {
+        return;
+    }
+    let home = Home::new();
+    home.write("new/a.md", "# A\n\nNothing is committed.\n");
+    git(&home.path("new"), 1, ["init", "--quiet"]);
+    let report = home.data(["index", "new", "--set", "index_commits=10"]);
+    assert_eq!((&report["commits"], &report["indexed"]), (&0.into(), &1.into()), "{report}");
+    assert_eq!(report["skipped"].as_array().map(Vec::len), Some(0), "{report}");
 }

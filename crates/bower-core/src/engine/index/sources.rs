@@ -64,6 +64,44 @@ pub struct DocumentInput {
     pub host: Option<String>,
 }
 
+/// Documents that belong together, such as the messages of one repository: those whose ids begin with a prefix.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DocumentSeries {
+    /// Their collection; `None` means the settings' `document_collection`.
+    pub collection: Option<String>,
+    /// The scope of their chunks.
+    pub scope: Scope,
+    /// The owner of their chunks.
+    pub owner: Option<String>,
+    /// The beginning of their ids; it ends with `/`.
+    pub prefix: String,
+}
+
+impl DocumentSeries {
+    /// Returns the documents of the series in its collection, and the stored ids of those that are not among them.
+    pub(crate) fn compare(
+        &self,
+        engine: &Engine,
+        collection: &str,
+        documents: Vec<DocumentInput>,
+    ) -> Result<(Vec<DocumentInput>, Vec<String>)> {
+        let of_series = |input: &DocumentInput| input.id.starts_with(&self.prefix);
+        let documents: Vec<DocumentInput> = documents
+            .into_iter()
+            .filter(of_series)
+            .map(|input| DocumentInput { collection: Some(collection.to_owned()), ..input })
+            .collect();
+        let wanted: HashSet<&str> = documents.iter().map(|input| input.id.as_str()).collect();
+        let is_own = |known: &KnownDocument| {
+            known.id == id_at(collection, &known.path, self.scope, self.owner.as_deref())
+        };
+        let stored = engine.store.documents_below(collection, &self.prefix)?;
+        let gone = stored.into_iter().filter(|known| is_own(known) && !wanted.contains(known.path.as_str()));
+        let gone = gone.map(|known| known.id).collect();
+        Ok((documents, gone))
+    }
+}
+
 /// Documents that the caller passed.
 pub(crate) struct InputSource {
     documents: Vec<DocumentInput>,

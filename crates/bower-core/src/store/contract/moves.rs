@@ -48,6 +48,8 @@ fn a_moved_document_keeps_its_rows_and_is_found_at_its_new_place() {
         let known = store.documents("documents").unwrap();
         assert_eq!((known.len(), known[0].path.as_str()), (1, "/new/b/guide.md"));
         assert_eq!(known[0].repository_file, Some(file(Some("main"))));
+        assert_eq!(store.documents_below("documents", "/new/").unwrap(), known);
+        assert_eq!(store.documents_below("documents", "/ne/").unwrap(), []);
         assert_eq!(rows_with(store, r#"{"branch":"main","version":"current","author":"Ann"}"#), 2);
         assert_eq!(rows_with(store, r#"{"path":"/a/v2.1/guide.md"}"#), 0);
         assert_eq!(store.paths_since(before).unwrap(), None, "all paths are read again");

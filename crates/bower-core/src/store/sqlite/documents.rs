@@ -113,6 +113,20 @@ impl DocumentStore for SqliteStore {
         })
     }
 
+    fn documents_below(&self, collection: &str, prefix: &str) -> crate::Result<Vec<KnownDocument>> {
+        // The character after `/` is `0`: the paths are one range of the index.
+        let end = format!("{}0", prefix.strip_suffix('/').unwrap_or(prefix));
+        self.read("read the documents of a series", |connection| {
+            connection
+                .prepare_cached(
+                    "SELECT id, path, hash, recipe, metadata FROM documents
+                     WHERE collection = ?1 AND path >= ?2 AND path < ?3 ORDER BY path",
+                )?
+                .query_map(params![collection, prefix, end], read_known)?
+                .collect()
+        })
+    }
+
     fn documents_at(&self, place: &Namespace, paths: &[&str]) -> crate::Result<Vec<Option<KnownDocument>>> {
         let Namespace { collection, scope, owner } = place;
         self.read("look up the documents", |connection| {
