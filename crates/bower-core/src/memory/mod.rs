@@ -2,6 +2,7 @@
 //! Each takes values and returns a decision; the engine applies it, in one transaction.
 
 pub mod analysis;
+pub mod anchors;
 pub mod consolidate;
 pub mod feedback;
 pub mod gate;
