@@ -86,6 +86,7 @@ fn told(corpus: &Corpus, at: usize, again: usize) -> NewMemory {
         host: None,
         valid_from: None,
         valid_to: None,
+        anchors: Vec::new(),
         vector: Some(NewVector {
             model: String::new(),
             half: halves(&vector),

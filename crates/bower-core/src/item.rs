@@ -126,9 +126,11 @@ macro_rules! words {
     };
 }
 
+mod anchor;
 mod provenance;
 mod row_set;
 
+pub use anchor::{Anchor, AnchorState, CheckedAnchor, MOST_ANCHORS, TextHash};
 pub use provenance::{Admission, Author, Origin, Provenance, TakenHow};
 pub use row_set::RowSet;
 

@@ -70,6 +70,9 @@ pub struct Receipt {
     pub documents: usize,
     /// Number of their tags.
     pub tags: usize,
+    /// Number of their anchors: places in a project's code.
+    #[serde(skip_serializing_if = "super::is_zero")]
+    pub anchors: usize,
     /// Number of their free fields.
     pub fields: usize,
     /// Number of relations to or from them.

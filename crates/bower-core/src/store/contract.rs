@@ -1,5 +1,6 @@
 //! Contract tests that every store must pass, with a fault injected at every step of a write.
 
+mod anchors;
 mod bookmarks;
 mod changes;
 mod clock;
@@ -74,6 +75,7 @@ pub(super) fn memory(content: &str) -> NewMemory {
         host: None,
         valid_from: None,
         valid_to: None,
+        anchors: Vec::new(),
         terms: vec![1, 2, 3],
         vector: Some(vector(1)),
     }

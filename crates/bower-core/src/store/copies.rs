@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::clock::Stamp;
 use super::vector::NewVector;
 use crate::error::Result;
-use crate::item::{Kind, MemoryType, Provenance, Relation, RowId, Ruling, Scope, Status, Tier};
+use crate::item::{Anchor, Kind, MemoryType, Provenance, Relation, RowId, Ruling, Scope, Status, Tier};
 use crate::request::tier_number;
 
 /// Number of the format. A reader refuses a larger one.
@@ -148,6 +148,9 @@ pub struct ItemCopy {
     /// Time and number of its exposures, whether requested or not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exposed: Option<Exposed>,
+    /// The code that a memory names.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub anchors: Vec<Anchor>,
     /// Position of a chunk.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<ChunkPlace>,

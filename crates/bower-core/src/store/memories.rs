@@ -8,7 +8,8 @@ use super::pairs::PossibleRow;
 use super::vector::NewVector;
 use crate::error::Result;
 use crate::item::{
-    Change, MemoryType, Provenance, Relation, RowId, Ruling, Scope, Status, Tier, Visibility, derive_id,
+    Anchor, Change, MemoryType, Provenance, Relation, RowId, Ruling, Scope, Status, Tier, Visibility,
+    derive_id,
 };
 
 /// A memory to keep.
@@ -58,6 +59,8 @@ pub struct NewMemory {
     pub valid_to: Option<Timestamp>,
     /// Time of the first statement, if the caller has it; otherwise the time of the write.
     pub create_time: Option<Timestamp>,
+    /// The code that it names.
+    pub anchors: Vec<Anchor>,
     /// Terms for the text channel until the index holds the row.
     pub terms: Vec<u8>,
     /// Its vector, if a model was available.
@@ -213,7 +216,7 @@ pub struct ReviewRow {
 /// Writes memories as decided, and reads those that a decision compares.
 pub trait Memories {
     /// Keeps a memory as decided, in one transaction with its events. If a memory has the same id it is confirmed,
-    /// whatever was decided: tags and metadata are merged, and its text stays. What the caller said of other memories
+    /// whatever was decided: tags and metadata are merged, its text stays, and new anchors replace its old ones. What the caller said of other memories
     /// holds for it too. A text that is a wording confirms the wording's memory.
     ///
     /// Returns `None` if the decision is void: a memory of the same namespace was written since, or the one referred to
@@ -230,6 +233,10 @@ pub trait Memories {
     fn is_told_since(&self, scope: Scope, owner: Option<&str>, after: Change) -> Result<bool>;
     /// Returns the chain of a memory from its first form to its last, itself included.
     fn chain(&self, row: RowId) -> Result<Vec<RowId>>;
+    /// Returns the anchors of each row, in their order; none for a row without any.
+    fn anchors(&self, rows: &[RowId]) -> Result<Vec<Vec<Anchor>>>;
+    /// Returns the rows that have anchors, ascending.
+    fn anchored(&self) -> Result<Vec<RowId>>;
     /// Returns the open reviews, or all of them, oldest first.
     fn reviews(&self, all: bool) -> Result<Vec<ReviewRow>>;
 }

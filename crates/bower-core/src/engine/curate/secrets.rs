@@ -26,6 +26,7 @@ pub(crate) fn clean_request(request: &mut CurateRequest) -> Result<Cut, Named> {
         replaces: _,
         confirms: _,
         different_from: _,
+        root: _,
     } = request;
     let fields = vec![
         Field::Name("collection", collection.as_deref()),
@@ -88,6 +89,8 @@ impl CleanItem {
             provenance: _,
             host,
             exposed: _,
+            // Names from the text and the files; one that an export carries is examined with the text it came from.
+            anchors: _,
             part: _,
             vector: _,
         } = &mut item;

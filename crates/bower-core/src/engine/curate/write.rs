@@ -146,6 +146,7 @@ pub(crate) fn new_memory(
         valid_from: None,
         valid_to: None,
         create_time: None,
+        anchors: Vec::new(),
         vector,
     }
 }

@@ -497,6 +497,7 @@ fn memory(
         host: None,
         valid_from: None,
         valid_to: None,
+        anchors: Vec::new(),
         vector: Some(vector_of(embedder, &pattern.content)?),
     })
 }

@@ -2,7 +2,7 @@
 //! They arrive with their times, chain, reviews and history.
 
 use super::*;
-use crate::item::{Relation, Ruling, Visibility};
+use crate::item::{Anchor, Relation, Ruling, TextHash, Visibility};
 use crate::store::copies::{EventCopy, ExportPiece, ItemCopy, NewItem, NewPiece, PieceOutcome, ReviewCopy};
 
 /// Returns everything in a store, without the header.
@@ -55,7 +55,16 @@ fn lived(store: &dyn StoreAndDesk) {
     let second = store.put_memory(&memory("port 9090"), &decided(WriteAction::Replaces(first)), stamp(2));
     let second = second.unwrap().unwrap().row;
     store.put_memory(&memory("port 9090"), &decided(WriteAction::Confirms(second)), stamp(3)).unwrap();
+    let anchor = Anchor {
+        root: "/srv/app".into(),
+        path: Some("src/a.rs".into()),
+        symbol: None,
+        lines: Some((3, 9)),
+        text: Some(TextHash::of(b"let port = 8080;")),
+        commit: None,
+    };
     let wild = NewMemory {
+        anchors: vec![anchor],
         tags: Vec::new(),
         owner: None,
         id: derive_id(&["wild"]),

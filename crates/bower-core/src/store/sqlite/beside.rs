@@ -1,10 +1,11 @@
-//! Writes the data of an item in other tables: its vector, token codes, tags and terms.
+//! Writes the data of an item in other tables: its vector, token codes, tags, anchors and terms.
 
 use rusqlite::{Connection, OptionalExtension, Result, params};
 
 use super::checksums::of_waiting;
+use super::columns::parse_word;
 use super::half_vectors::kept;
-use crate::item::{Change, RowId};
+use crate::item::{Anchor, Change, RowId};
 use crate::store::{NewTokens, NewVector};
 
 pub(super) fn model_row(connection: &Connection, name: &str) -> Result<i64> {
@@ -60,6 +61,50 @@ pub(super) fn put_tags<'a>(
         }
     }
     Ok(added)
+}
+
+/// Replaces the anchors of a memory.
+pub(super) fn put_anchors(connection: &Connection, row: RowId, anchors: &[Anchor]) -> Result<()> {
+    connection.prepare_cached("DELETE FROM anchors WHERE row = ?1")?.execute([row.0])?;
+    let mut insert = connection.prepare_cached(
+        "INSERT INTO anchors (row, number, root, path, symbol, first_line, last_line, text_hash, commit_hash)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+    )?;
+    for (number, anchor) in anchors.iter().enumerate() {
+        insert.execute(params![
+            row.0,
+            number,
+            anchor.root,
+            anchor.path,
+            anchor.symbol,
+            anchor.lines.map(|(first, _)| first),
+            anchor.lines.map(|(_, last)| last),
+            anchor.text.map(|text| text.to_string()),
+            anchor.commit,
+        ])?;
+    }
+    Ok(())
+}
+
+/// Returns the anchors of a memory, in their order.
+pub(super) fn anchors_of(connection: &Connection, row: RowId) -> Result<Vec<Anchor>> {
+    connection
+        .prepare_cached(
+            "SELECT root, path, symbol, first_line, last_line, text_hash, commit_hash FROM anchors WHERE row = ?1
+             ORDER BY number",
+        )?
+        .query_map([row.0], |row| {
+            let lines: (Option<u32>, Option<u32>) = (row.get(3)?, row.get(4)?);
+            Ok(Anchor {
+                root: row.get(0)?,
+                path: row.get(1)?,
+                symbol: row.get(2)?,
+                lines: lines.0.zip(lines.1),
+                text: row.get::<_, Option<String>>(5)?.map(|text| parse_word(&text)).transpose()?,
+                commit: row.get(6)?,
+            })
+        })?
+        .collect()
 }
 
 pub(super) fn put_delta(connection: &Connection, row: RowId, change: Change, terms: &[u8]) -> Result<()> {

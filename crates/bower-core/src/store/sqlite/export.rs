@@ -5,9 +5,11 @@ use rusqlite::{Connection, OptionalExtension, Result, Row, params};
 use std::collections::HashMap;
 
 use super::SqliteStore;
+use super::beside::anchors_of;
 use super::checksums::is_damaged;
 use super::columns::{json_field, parse_word, row_id, timestamp};
 use super::half_vectors::half;
+use super::schema::KEEPS_ANCHORS;
 use super::ties::wordings_of;
 use crate::item::{Kind, Provenance, RowId, Status, Tier, hex};
 use crate::store::copies::{
@@ -95,11 +97,12 @@ impl Exporter for SqliteStore {
             for &document in &chosen.documents {
                 go_on = go_on && each(ExportPiece::Document(document_at(connection, document)?));
                 for row in chunks_of(connection, document)? {
-                    go_on = go_on && each(ExportPiece::Item(Box::new(item_at(connection, row, vectors)?)));
+                    go_on =
+                        go_on && each(ExportPiece::Item(Box::new(self.item_copy(connection, row, vectors)?)));
                 }
             }
             for &row in &chosen.memories {
-                go_on = go_on && each(ExportPiece::Item(Box::new(item_at(connection, row, vectors)?)));
+                go_on = go_on && each(ExportPiece::Item(Box::new(self.item_copy(connection, row, vectors)?)));
             }
             go_on = go_on && relations.into_iter().all(|relation| each(ExportPiece::Relation(relation)));
             go_on = go_on && reviews.into_iter().all(|review| each(ExportPiece::Review(review)));
@@ -115,8 +118,16 @@ impl Exporter for SqliteStore {
 
     fn copies(&self, rows: &[RowId]) -> crate::Result<Vec<Option<ItemCopy>>> {
         self.read("read the items", |connection| {
-            rows.iter().map(|&row| item_at(connection, row, false).optional()).collect()
+            rows.iter().map(|&row| self.item_copy(connection, row, false).optional()).collect()
         })
+    }
+}
+
+impl SqliteStore {
+    /// Returns an item with its anchors. A store of an older schema that is only read has none.
+    fn item_copy(&self, connection: &Connection, row: RowId, vectors: bool) -> Result<ItemCopy> {
+        let anchors = if self.schema < KEEPS_ANCHORS { Vec::new() } else { anchors_of(connection, row)? };
+        Ok(ItemCopy { anchors, ..item_at(connection, row, vectors)? })
     }
 }
 
@@ -222,7 +233,7 @@ fn read_document(row: &Row<'_>) -> Result<DocumentCopy> {
     })
 }
 
-/// Returns an item by its row; fails with `QueryReturnedNoRows` if there is none.
+/// Returns an item by its row, without its anchors; fails with `QueryReturnedNoRows` if there is none.
 pub(super) fn item_at(connection: &Connection, row: RowId, vectors: bool) -> Result<ItemCopy> {
     let mut item = connection.prepare_cached(COPY)?.query_row([row.0], read_copy)?;
     if is_damaged(connection, row)? {
@@ -302,6 +313,7 @@ fn read_copy(row: &Row<'_>) -> Result<ItemCopy> {
         content: row.get(30)?,
         keywords: json_field(&row.get::<_, String>(31)?)?,
         tags: Vec::new(),
+        anchors: Vec::new(),
         exposed,
         part,
         // For a file it is left out as the default.

@@ -249,6 +249,7 @@ impl Gone {
         }
         receipt.vectors += count("SELECT count(*) FROM vectors WHERE row = ?1")?;
         receipt.tags += count("SELECT count(*) FROM tags WHERE row = ?1")?;
+        receipt.anchors += count("SELECT count(*) FROM anchors WHERE row = ?1")?;
         receipt.relations += count("SELECT count(*) FROM relations WHERE row = ?1 OR other = ?1")?;
         receipt.reviews += count("SELECT count(*) FROM reviews WHERE row = ?1 OR other = ?1")?;
         receipt.given += count("SELECT count(*) FROM injections WHERE row = ?1")?

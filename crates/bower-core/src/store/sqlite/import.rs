@@ -8,7 +8,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 
 use super::SqliteStore;
-use super::beside::{put_delta, put_tags, put_vector};
+use super::beside::{anchors_of, put_anchors, put_delta, put_tags, put_vector};
 use super::checksums::{seal, seal_document};
 use super::columns::{author, json_text, row_id};
 use super::events::{next_change, record};
@@ -139,7 +139,8 @@ impl Batch<'_> {
             self.insert(new, &item, document)?;
             return Ok(PieceOutcome::Added);
         };
-        let there = normal(&ItemCopy { exposed: None, ..item_at(self.connection, row, false)? });
+        let anchors = anchors_of(self.connection, row)?;
+        let there = normal(&ItemCopy { exposed: None, anchors, ..item_at(self.connection, row, false)? });
         if let Some(why) = stranger(&there, &item) {
             return Ok(PieceOutcome::Conflict(why.to_owned()));
         }
@@ -271,6 +272,7 @@ impl Batch<'_> {
                 json_text(&item.keywords)?,
             ])?;
         put_tags(connection, row, &item.tags)?;
+        put_anchors(connection, row, &item.anchors)?;
         put_delta(connection, row, change, &new.terms)?;
         if let Some(vector) = &new.vector {
             put_vector(connection, row, vector, change)?;
@@ -335,6 +337,7 @@ impl Batch<'_> {
         }
         connection.prepare_cached("DELETE FROM tags WHERE row = ?1")?.execute([row.0])?;
         put_tags(connection, row, &item.tags)?;
+        put_anchors(connection, row, &item.anchors)?;
         seal(connection, row)?;
         let mut why = new.why.clone();
         why.insert("changed".to_owned(), json!(differences(there, item)));
@@ -514,6 +517,7 @@ fn differences(one: &ItemCopy, other: &ItemCopy) -> Vec<&'static str> {
         ("source_conv_id", one.source_conv_id != other.source_conv_id),
         ("slot", one.slot != other.slot),
         ("tags", one.tags != other.tags),
+        ("anchors", one.anchors != other.anchors),
         ("keywords", one.keywords != other.keywords),
         ("metadata", one.metadata != other.metadata),
         ("status", one.status != other.status),

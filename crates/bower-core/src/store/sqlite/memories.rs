@@ -6,15 +6,16 @@ use rusqlite::{Connection, OptionalExtension, Result, Row, params};
 use serde_json::{Map, Value, json};
 
 use super::SqliteStore;
-use super::beside::{put_delta, put_tags, put_vector};
+use super::beside::{anchors_of, put_anchors, put_delta, put_tags, put_vector};
 use super::chains::{OBSERVED, promote, supersede};
 use super::checksums::{seal, seal_vector};
 use super::columns::{author, first, json_field, json_text, parse_word, row_id, timestamp};
 use super::events::{next_change, record};
 use super::pairs::{close_review, settle, settled};
+use super::schema::KEEPS_ANCHORS;
 use super::states::{State, start, turn};
 use super::ties::{id_of, memory_of, relate};
-use crate::item::{Change, Kind, Origin, PairRuling, Relation, RowId, Ruling, Scope, Status, Tier};
+use crate::item::{Anchor, Change, Kind, Origin, PairRuling, Relation, RowId, Ruling, Scope, Status, Tier};
 use crate::store::{Decided, Kept, Memories, Namespace, NewMemory, OWN, ReviewRow, Stamp, WriteAction};
 
 /// Longest chain that is followed. A longer one is a circle; real chains are far shorter.
@@ -117,6 +118,27 @@ impl Memories for SqliteStore {
                 newest = newer;
             }
             Ok(chain)
+        })
+    }
+
+    fn anchors(&self, rows: &[RowId]) -> crate::Result<Vec<Vec<Anchor>>> {
+        if self.schema < KEEPS_ANCHORS {
+            return Ok(vec![Vec::new(); rows.len()]);
+        }
+        self.read("read the anchors", |connection| {
+            rows.iter().map(|&row| anchors_of(connection, row)).collect()
+        })
+    }
+
+    fn anchored(&self) -> crate::Result<Vec<RowId>> {
+        if self.schema < KEEPS_ANCHORS {
+            return Ok(Vec::new());
+        }
+        self.read("read which memories have anchors", |connection| {
+            connection
+                .prepare_cached("SELECT DISTINCT row FROM anchors ORDER BY row")?
+                .query_map([], first)?
+                .collect()
         })
     }
 
@@ -286,6 +308,7 @@ fn insert_wording(
         tier: Tier::Active,
         tags: Vec::new(),
         metadata: Map::new(),
+        anchors: Vec::new(),
         ..memory.clone()
     };
     let row = insert_memory(connection, &wording, change, stamp)?;
@@ -314,7 +337,9 @@ pub(super) fn remove_row(
     change: Change,
     stamp: Stamp<'_>,
 ) -> Result<bool> {
-    for table in ["tags", "vectors", "token_tail", "tail", "injections", "exposures", "checksums", "texts"] {
+    for table in
+        ["tags", "anchors", "vectors", "token_tail", "tail", "injections", "exposures", "checksums", "texts"]
+    {
         connection.prepare_cached(&format!("DELETE FROM {table} WHERE row = ?1"))?.execute([row.0])?;
     }
     unlink(connection, row, change, stamp)?;
@@ -396,6 +421,7 @@ pub(super) fn insert_memory(
         .prepare_cached("INSERT INTO texts (row, summary, content, keywords) VALUES (?1, ?2, ?3, ?4)")?
         .execute(params![row.0, memory.summary, memory.content, json_text(&memory.keywords)?])?;
     put_tags(connection, row, &memory.tags)?;
+    put_anchors(connection, row, &memory.anchors)?;
     put_delta(connection, row, change, &memory.terms)?;
     if let Some(vector) = &memory.vector {
         put_vector(connection, row, vector, change)?;
@@ -473,6 +499,10 @@ fn observe(
         .execute(params![row.0, json_text(&merged)?, stamp.now.as_microsecond()])?;
     let tags: &[String] = if is_heard { &memory.tags } else { &[] };
     let added = put_tags(connection, row, tags)?;
+    // The same text said again is about the code as it is now.
+    if is_heard && memory.id == id && !memory.anchors.is_empty() {
+        put_anchors(connection, row, &memory.anchors)?;
+    }
     // The vector belongs to this exact text: another text that says the same has its own.
     if let Some(vector) = memory.vector.as_ref().filter(|_| memory.id == id) {
         let same: Option<String> = connection

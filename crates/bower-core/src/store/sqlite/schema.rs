@@ -7,7 +7,7 @@ pub const APPLICATION_ID: i32 = 0x424F_5752;
 /// The steps; step `n` brings a store from schema `n` to `n + 1`.
 pub const MIGRATIONS: &[&str] = &[
     SCHEMA_1, SCHEMA_2, INJECTIONS, COUNTS, FIELDS, PACKED, LIFE, HOLDERS, NEWS, CLOCK, CHECKSUMS,
-    PROVENANCE, WORDINGS,
+    PROVENANCE, WORDINGS, ANCHORS,
 ];
 
 /// First schema that keeps counts of items and documents.
@@ -33,6 +33,9 @@ pub const KEEPS_CHECKSUMS: u32 = 11;
 pub const KEEPS_PROVENANCE: u32 = 12;
 /// First schema that keeps wordings of memories, and what a memory may replace or repeat.
 pub const KEEPS_WORDINGS: u32 = 13;
+
+/// First schema that keeps anchors.
+pub const KEEPS_ANCHORS: u32 = 14;
 
 /// The number of the newest schema.
 pub const NEWEST: u32 = MIGRATIONS.len() as u32;
@@ -557,4 +560,21 @@ WHERE kind = 'memory';
 /// word. The index holds wordings alone, so a store without any pays nothing.
 const WORDINGS: &str = "
 CREATE INDEX items_variants ON items (status) WHERE status = 'variant';
+";
+
+/// Anchors of memories: the places in a project's files that they name. `text_hash` is the text of
+/// [`TextHash`](crate::item::TextHash).
+const ANCHORS: &str = "
+CREATE TABLE anchors (
+  row INTEGER NOT NULL REFERENCES items (row),
+  number INTEGER NOT NULL,
+  root TEXT NOT NULL,
+  path TEXT,
+  symbol TEXT,
+  first_line INTEGER,
+  last_line INTEGER,
+  text_hash TEXT,
+  commit_hash TEXT,
+  PRIMARY KEY (row, number)
+) STRICT, WITHOUT ROWID;
 ";

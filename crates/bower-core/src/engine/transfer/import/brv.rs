@@ -303,6 +303,7 @@ impl Migration<'_> {
             provenance: Some(Provenance::picked(Author::Import, Author::Import)),
             host: None,
             exposed: None,
+            anchors: Vec::new(),
             part: None,
             vector: None,
         }

@@ -450,6 +450,7 @@ impl FolderImport<'_, '_> {
             host: there.host.clone(),
             valid_from: wanted.valid_from,
             valid_to: wanted.valid_to,
+            anchors: Vec::new(),
             vector: None,
         };
         let decided = Decided::by_rule(WriteAction::Replaces(row), "edited", ANYTHING);

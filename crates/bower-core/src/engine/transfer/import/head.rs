@@ -246,6 +246,7 @@ impl HeadFields {
             }),
             host: self.host.clone(),
             exposed: None,
+            anchors: Vec::new(),
             part: None,
             vector: None,
         })

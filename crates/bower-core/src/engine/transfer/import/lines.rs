@@ -9,7 +9,7 @@ use crate::engine::curate::secrets::CleanItem;
 use crate::engine::transfer::import::batch::{BATCH, Import, moved_id, new_item, put_in_place};
 use crate::error::Result;
 use crate::ingest::{Line, MOST_VALUES, check_values, line_too_long, read_line};
-use crate::item::{Kind, indexed_text};
+use crate::item::{Anchor, Kind, MOST_ANCHORS, indexed_text};
 use crate::prompt::one_line;
 use crate::request::moving::ImportProgress;
 use crate::store::copies::{
@@ -327,6 +327,10 @@ fn flaw(item: &ItemCopy) -> Option<String> {
         Some("a chunk has a part and a memory has none".to_owned())
     } else if item.kind == Kind::Memory && item.memory_type.is_none() {
         Some("a memory has a type".to_owned())
+    } else if let Some(flaw) = item.anchors.iter().find_map(Anchor::flaw) {
+        Some(flaw.to_owned())
+    } else if item.anchors.len() > MOST_ANCHORS {
+        Some(format!("a memory has at most {MOST_ANCHORS} anchors"))
     } else if item.collection.is_empty() {
         Some("the collection is empty".to_owned())
     } else {

@@ -367,6 +367,7 @@ impl Talk<'_, '_> {
             provenance: Some(turn.provenance(request.me.as_deref()).and(IMPORTED)),
             host: None,
             exposed: None,
+            anchors: Vec::new(),
             part: None,
             vector: None,
         };

@@ -12,8 +12,18 @@ use crate::store::sqlite::checksums::of_text_values;
 
 /// Tables whose rows are salvaged after items, in this order. All others are counts, caches, or computed from the texts,
 /// such as terms and token codes.
-const TABLES: &[&str] =
-    &["checksums", "texts", "tags", "vectors", "relations", "reviews", "exposures", "injections", "events"];
+const TABLES: &[&str] = &[
+    "checksums",
+    "texts",
+    "tags",
+    "anchors",
+    "vectors",
+    "relations",
+    "reviews",
+    "exposures",
+    "injections",
+    "events",
+];
 
 /// Tables whose rows are recognised by their shape if no tree leads to their page any more.
 const TOLD_BY_SHAPE: &[&str] = &["items", "documents", "texts", "events"];
@@ -409,7 +419,7 @@ fn finish(connection: &Connection, saved: &mut Saved) -> Result<()> {
         saved.name(format!("item {id}: its text cannot be read"));
         connection.execute("DELETE FROM items WHERE row = ?1", [row])?;
     }
-    for table in ["tags", "vectors", "exposures", "injections"] {
+    for table in ["tags", "anchors", "vectors", "exposures", "injections"] {
         connection.execute(&format!("DELETE FROM {table} WHERE row NOT IN (SELECT row FROM items)"), [])?;
     }
     for table in ["relations", "reviews"] {
