@@ -2,8 +2,9 @@
 //!
 //! `query` answers questions, `curate` keeps memories, `index` reads documents, `session` reads conversations and briefs
 //! agents, `transfer` moves items in and out, `maintain` does what is due. Each of these modules imports only modules before
-//! it in this order. Shared code is beside them: `indexes`, `deltas`, `model`, `caches`, `pending`.
+//! it in this order. Shared code is beside them: `anchors`, `indexes`, `deltas`, `model`, `caches`, `pending`.
 
+mod anchors;
 mod caches;
 mod cross;
 mod curate;

@@ -1,8 +1,10 @@
 //! The engine's requests and answers, as plain data.
 //! Serialised, they are the `data` field of every front end.
 
+mod anchors;
 mod brief;
 mod changes;
+mod check;
 mod curate;
 mod documents;
 mod life;
@@ -21,11 +23,13 @@ mod forget;
 use crate::evidence::Evidence;
 use crate::filter::Filter;
 use crate::item::{
-    Author, Band, Channel, Kind, MemoryType, Part, Profile, Provenance, Rerank, RowId, Ruling, Scope, Status,
-    Tier, When,
+    Author, Band, Channel, CheckedAnchor, Kind, MemoryType, Part, Profile, Provenance, Rerank, RowId, Ruling,
+    Scope, Status, Tier, When,
 };
+pub use anchors::{AnchoredMemory, AnchorsReport};
 pub use brief::{Brief, BriefRequest, KeptSentence, SessionRead, SessionRequest, ToldTurn, TurnsRequest};
 pub use changes::StoreChange;
+pub use check::{Check, Outcome};
 pub use curate::{
     CurateRequest, Curated, EARLIER_TEXT, EarlierMemory, LaterMemory, Other, PairRequest, SettledPair,
 };
@@ -243,6 +247,8 @@ pub struct QueryRequest {
     pub prefetch: bool,
     /// Number of neighbours on each side that a chunk's hit brings with it, 0 to 10.
     pub around: u32,
+    /// The working folder on this machine. With it, the anchors of memories are checked; `None` checks none.
+    pub root: Option<PathBuf>,
 }
 
 impl Default for QueryRequest {
@@ -263,6 +269,7 @@ impl Default for QueryRequest {
             session: None,
             prefetch: false,
             around: 0,
+            root: None,
         }
     }
 }
@@ -325,6 +332,9 @@ pub struct Hit {
     /// A later hit that may replace it: nothing says so for sure, and the reader judges.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub perhaps_replaced_by: Option<LaterMemory>,
+    /// What became of the files, symbols and commits that it names, as far as they were checked.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub anchors: Vec<CheckedAnchor>,
     /// Its ranks before and after reranking, and the reranker's score.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reranked: Option<Reranked>,

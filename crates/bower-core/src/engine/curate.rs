@@ -14,6 +14,7 @@ use jiff::Timestamp;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
+use crate::engine::anchors::anchors_of;
 use crate::engine::curate::choice::Choice;
 use crate::engine::curate::class::TextClass;
 use crate::engine::curate::echo::is_echo;
@@ -78,6 +79,7 @@ fn undecided(
         redacted: redacted.map(|kind| kind.label().to_owned()).collect(),
         redacted_fields: cut.iter().flat_map(|cut| &cut.fields).map(|field| (*field).to_owned()).collect(),
         is_candidate: false,
+        anchors: 0,
         review: None,
         degraded: Vec::new(),
     }
@@ -104,6 +106,7 @@ fn decided(curated: &mut Curated, visibility: &Visibility, memory: &NewMemory, k
         (review, _) => review,
     };
     curated.id = Some(kept.id);
+    curated.anchors = memory.anchors.len();
 }
 
 /// Keeps a memory. With `unasked`, nobody asked to keep it: it becomes a candidate and ends no memory that somebody kept.
@@ -173,6 +176,7 @@ pub(crate) fn curate_as(
     memory.tags = tags;
     (memory.valid_from, memory.valid_to) = (holds.from, holds.until);
     memory.create_time = request.told_time.filter(|told| *told < now);
+    memory.anchors = anchors_of(request.root.as_deref(), &memory.content);
     if let Some(unasked) = unasked {
         (memory.source, memory.provenance) = (unasked.source.to_owned(), unasked.provenance);
     }

@@ -258,6 +258,7 @@ fn prompt_block(data: &[u8]) {
         text: PromptText::line(&part(at)),
         note: PromptText::line(&part(at + 1)),
         is_cut: false,
+        anchors: Vec::new(),
     });
     let inside = block(&pieces);
     for context in [&inside, &briefing(&entries)] {

@@ -88,6 +88,7 @@ pub(crate) fn search(
     })?;
     below_successors(&mut hits);
     by_time(engine, &mut hits, &request.text, now)?;
+    load::check_anchors(engine, request.root.as_deref(), &mut hits)?;
     let terms = evidence::Terms::of(engine, request);
     let held_back = evidence::hold_back(request, &terms, &ranking, &mut hits)?.map(|held| held + unreviewed);
     add_neighbours(engine, request, &mut hits)?;

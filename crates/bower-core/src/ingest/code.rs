@@ -34,7 +34,7 @@ const CALLS: usize = 2_000;
 const BYTES_A_CALL: usize = 24;
 const CALLS_OF_RECOVERY: usize = 4;
 /// Deepest nesting of definitions; deeper ones are split at lines.
-const DEPTH: usize = 40;
+pub(super) const DEPTH: usize = 40;
 
 /// Parses a file in a language with a grammar; by lines if the grammar gives up.
 pub(super) fn parse(source: &str, language: &Language, settings: &Settings) -> ParsedFile {
@@ -47,6 +47,8 @@ pub(super) fn parse(source: &str, language: &Language, settings: &Settings) -> P
 }
 
 fn tree(source: &str, language: &Language) -> Option<Tree> {
+/// Parses a source; `None` if it is too large, or takes too many steps.
+pub(super) fn tree(source: &str, language: Grammar) -> Option<Tree> {
     if source.len() > TREE_BYTES {
         return None;
     }

@@ -27,6 +27,7 @@ mod brv;
 mod code;
 mod converted;
 mod delimited;
+mod definitions;
 mod diff;
 mod draft;
 mod epub;
@@ -72,6 +73,7 @@ mod zipped;
 
 pub use archive::{Element, Form, conversation, recognise};
 pub use brv::{Topic, TopicFile, read_topic, topic_file};
+pub use definitions::{Definition, defined_name, definitions, has_definitions};
 pub use diff::diff;
 pub use fields::moment;
 pub use page::{Page, print_page, read_page};

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::path::Path;
 
-use crate::item::Briefing;
+use crate::item::{Briefing, CheckedAnchor};
 use crate::prompt::PromptText;
 
 /// Most tokens of an entry (Bowerbird's first version: a result has 200). The number of unpinned entries is from
@@ -77,6 +77,9 @@ pub struct BriefLine {
     pub note: PromptText,
     /// Whether the text was cut and ends with `…`.
     pub is_cut: bool,
+    /// What became of the files, symbols and commits that it names, as far as they were checked.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub anchors: Vec<CheckedAnchor>,
 }
 
 impl BriefLine {
@@ -218,6 +221,7 @@ mod tests {
             text: PromptText::line(text),
             note: PromptText::own("fact 00ff"),
             is_cut: false,
+            anchors: Vec::new(),
         }
     }
 

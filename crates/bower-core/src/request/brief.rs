@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::path::PathBuf;
 
 use super::moving::Problem;
 use super::{Degraded, EarlierMemory, thousandths};
@@ -20,6 +21,8 @@ pub struct BriefRequest {
     pub task: Option<String>,
     /// The working folder, as an absolute path. Memories from other folders are left out.
     pub folder: Option<String>,
+    /// The working folder on this machine. With it, the anchors of memories are checked; `None` checks none.
+    pub root: Option<PathBuf>,
     /// Records what this session received.
     pub session: Option<String>,
     /// Repeats what the session already received, because it restarted and lost its context.
@@ -36,6 +39,7 @@ impl Default for BriefRequest {
             budget_tokens: None,
             task: None,
             folder: None,
+            root: None,
             session: None,
             repeat: true,
             fast: false,

@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
+use std::path::PathBuf;
 
 use super::{Degraded, Item, thousandths};
 use crate::item::{Author, CurateOutcome, Durability, Gate, MemoryType, PairRuling, Scope};
@@ -44,6 +45,8 @@ pub struct CurateRequest {
     pub confirms: Option<String>,
     /// Ids of memories that it is not to be compared with: they are different facts.
     pub different_from: Vec<String>,
+    /// The working folder on this machine. With it, files, symbols and commits that the text names become its anchors.
+    pub root: Option<PathBuf>,
 }
 
 impl CurateRequest {
@@ -66,6 +69,7 @@ impl CurateRequest {
             replaces: None,
             confirms: None,
             different_from: Vec::new(),
+            root: None,
         }
     }
 }
@@ -110,6 +114,9 @@ pub struct Curated {
     /// Whether it is a candidate that a person has to keep, because it came from outside.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_candidate: bool,
+    /// Number of anchors: places in the project's code that it names.
+    #[serde(skip_serializing_if = "super::is_zero")]
+    pub anchors: usize,
     /// The review that asks which memory is right.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub review: Option<u64>,

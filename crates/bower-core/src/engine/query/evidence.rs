@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use crate::engine::Engine;
+use crate::engine::anchors::remark;
 use crate::engine::indexes::{LANGUAGE, covered};
 use crate::engine::query::plan::counted;
 use crate::engine::query::rank::Ranking;
@@ -291,9 +292,12 @@ impl<'a> Source<'a> {
         Self { item, score, position: position.copied(), is_beside, name, mark }
     }
 
-    /// Creates it from a hit. Where a later memory may replace it, the citation says so, and when both were told.
+    /// Creates it from a hit. The citation says what became of the code that it names. Where a later memory may replace it,
+    /// the citation says so, and when both were told.
     fn of_hit(hit: &'a Hit, position: Option<&u32>) -> Self {
-        let source = Self::new(&hit.memory, hit.score, position, false);
+        let mut source = Self::new(&hit.memory, hit.score, position, false);
+        let remarks: Vec<String> = source.mark.into_iter().chain(remark(&hit.anchors)).collect();
+        source.mark = (!remarks.is_empty()).then(|| remarks.join("; "));
         let Some(later) = &hit.perhaps_replaced_by else { return source };
         let day = |time: Timestamp| time.strftime("%Y-%m-%d").to_string();
         let (told, since) = (day(hit.memory.create_time), day(later.told));

@@ -1,5 +1,8 @@
 //! Loads the selected rows as hits, and puts superseded memories behind those that superseded them.
 
+use std::path::Path;
+
+use crate::engine::anchors::AnchorCheck;
 use crate::engine::query::rank::Ranking;
 use crate::engine::query::select::SelectedHit;
 use crate::engine::{Engine, missing};
@@ -30,6 +33,7 @@ pub(crate) fn load(
                 memory,
                 perhaps_replaced_by: None,
                 around: Vec::new(),
+                anchors: Vec::new(),
                 score: hit.score,
                 band: hit.band,
                 citation: ranking.citations.get(&hit.row).cloned(),
@@ -92,4 +96,15 @@ pub(crate) fn below_successors(hits: &mut Vec<Hit>) {
         let hit = hits.remove(old);
         hits.insert(new, hit);
     }
+}
+
+/// Compares the code that the hits name with the files as they are now, for a caller in a working folder.
+pub(crate) fn check_anchors(engine: &Engine, folder: Option<&Path>, hits: &mut [Hit]) -> Result<()> {
+    let Some(folder) = folder else { return Ok(()) };
+    let items: Vec<&Item> = hits.iter().map(|hit| &hit.memory).collect();
+    let checked = AnchorCheck::new(folder).of_items(engine, &items)?;
+    for (hit, anchors) in hits.iter_mut().zip(checked) {
+        hit.anchors = anchors;
+    }
+    Ok(())
 }

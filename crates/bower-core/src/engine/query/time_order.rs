@@ -133,6 +133,7 @@ mod tests {
                 duplicates: Vec::new(),
                 perhaps_replaced_by: None,
                 around: Vec::new(),
+                anchors: Vec::new(),
                 reranked: None,
                 bm25: None,
                 semantic: None,

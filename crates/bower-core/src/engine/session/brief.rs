@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use std::ops::RangeInclusive;
 use std::time::Instant;
 
+use crate::engine::anchors::{AnchorCheck, remark};
 use crate::engine::curate::review;
 use crate::engine::query::evidence::ESTIMATE;
 use crate::engine::query::plan::MAX_LIMIT;
@@ -12,7 +13,7 @@ use crate::engine::query::record::{SessionTexts, note_given_to, note_shown, ques
 use crate::engine::timing::milliseconds;
 use crate::engine::{Engine, missing, query};
 use crate::error::{Error, Result};
-use crate::item::{Admission, Kind, MemoryType, RowId, Status, Visibility};
+use crate::item::{Admission, CheckedAnchor, Kind, MemoryType, RowId, Status, Visibility};
 use crate::prompt::{PromptText, one_line};
 use crate::rank::brief::{self, BriefLine, Nearness, Section, nearness};
 use crate::rank::budget::estimate_tokens;
@@ -154,16 +155,18 @@ fn reviews(
         .collect()
 }
 
-fn entry(section: Section, item: &Item) -> BriefLine {
+fn entry(section: Section, item: &Item, anchors: Vec<CheckedAnchor>) -> BriefLine {
     let kind = item.memory_type.map_or("memory", MemoryType::word);
     let day = item.create_time.strftime("%F");
+    let code = remark(&anchors).map_or_else(String::new, |remark| format!("; {remark}"));
     BriefLine {
         section,
         id: item.id.clone(),
         review: None,
         text: PromptText::line(&item.content),
-        note: PromptText::line(&note_of(item, format!("{kind} {}, {day}", short(&item.id)))),
+        note: PromptText::line(&note_of(item, format!("{kind} {}, {day}{code}", short(&item.id)))),
         is_cut: false,
+        anchors,
     }
 }
 
@@ -187,6 +190,7 @@ fn question(review: &Review) -> BriefLine {
         )),
         note: PromptText::line(&format!("bower review accept|reject|both {number}")),
         is_cut: false,
+        anchors: Vec::new(),
     }
 }
 
@@ -231,14 +235,20 @@ impl Engine {
 
         let room = brief::entries(request.budget).saturating_sub(pinned.len());
         let [some, ways, open] = brief::deal([decided.len(), procedures.len(), reviews.len()], room);
-        let mut items: Vec<&Item> = pinned.iter().collect();
-        let mut entries: Vec<BriefLine> = pinned.iter().map(|item| entry(Section::Pinned, item)).collect();
-        for (section, chosen) in
-            [(Section::Decided, &decided[..some]), (Section::Procedure, &procedures[..ways])]
-        {
-            entries.extend(chosen.iter().map(|item| entry(section, item)));
-            items.extend(chosen);
-        }
+        let chosen = [
+            (Section::Pinned, &pinned[..]),
+            (Section::Decided, &decided[..some]),
+            (Section::Procedure, &procedures[..ways]),
+        ];
+        let mut items: Vec<&Item> = chosen.iter().flat_map(|(_, items)| items.iter()).collect();
+        let sections = chosen.iter().flat_map(|(section, items)| items.iter().map(|_| *section));
+        let checked = match &request.root {
+            Some(folder) => AnchorCheck::new(folder).of_items(self, &items)?,
+            None => vec![Vec::new(); items.len()],
+        };
+        let told = sections.zip(&items).zip(checked);
+        let mut entries: Vec<BriefLine> =
+            told.map(|((section, item), anchors)| entry(section, item, anchors)).collect();
         entries.extend(reviews[..open].iter().map(question));
 
         let embedder = if request.fast { None } else { self.model.get().ok() };

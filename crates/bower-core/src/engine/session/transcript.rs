@@ -358,6 +358,7 @@ impl<'a> TranscriptReader<'a> {
             source_conv_id: Some(turn.conversation.clone()),
             gate: Some(Gate::Strict),
             host: self.request.host.clone().or_else(|| Some(turn.origin.to_owned())),
+            root: self.request.folder.as_ref().map(Into::into),
             ..CurateRequest::new(content.clone())
         };
         let said = turn.provenance(self.request.me.as_deref());
