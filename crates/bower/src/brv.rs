@@ -311,7 +311,7 @@ impl BrvSession {
 
 /// Returns the bounds of a caller that is an agent. Agents call this program; people have `bower`.
 fn bounds() -> Bounds {
-    Bounds { is_agent: true, ..Bounds::local() }
+    Bounds { is_agent: true, folder: std::env::current_dir().ok(), ..Bounds::local() }
 }
 
 /// Returns the beginning of a hit's text on one line.

@@ -571,6 +571,10 @@ pub struct DoctorArgs {
     /// Accept that acknowledged changes are missing: answers no longer report it, and the files that were set aside are removed
     #[arg(long, conflicts_with_all = ["residue", "copies", "salvage"])]
     pub accept_loss: bool,
+    /// List the memories that name files, symbols or commits which were moved, changed or removed since. The exit status is 1
+    /// if there are any
+    #[arg(long, conflicts_with_all = ["residue", "salvage", "accept_loss"])]
+    pub anchors: bool,
 }
 
 /// `bower backup`

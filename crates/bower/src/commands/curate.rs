@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{Cursor, Read, Seek};
 use std::path::Path;
 
-use super::{Session, folder, now, standard_input, text_of};
+use super::{Session, folder, local, now, standard_input, text_of};
 use crate::cli::CurateArgs;
 use crate::failure::{Failure, Result};
 use crate::render;
@@ -44,7 +44,7 @@ pub fn run(arguments: CurateArgs, session: &Session) -> Result<()> {
         different_from: arguments.different_from,
     };
     let service = session.service()?;
-    let bounds = Bounds { host: arguments.host, ..Bounds::local() };
+    let bounds = Bounds { host: arguments.host, ..local() };
     let curated = service.curate(&body, &bounds, now())?;
     session.out.say(&curated, |look| render::store::curated(&curated, look))?;
     session.maintain(&service);

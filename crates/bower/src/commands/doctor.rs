@@ -1,5 +1,5 @@
 //! Implements `bower doctor`: examines the settings and the store, or salvages a damaged store.
-//! It also searches every file for given words. Any problem shows in the exit status.
+//! It also searches every file for given words, and checks the code that memories name. Any problem shows in the exit status.
 
 use bower_core::engine::Engine;
 use bower_core::item::Visibility;
@@ -35,6 +35,9 @@ pub fn run(arguments: &DoctorArgs, session: &Session) -> Result<ExitCode> {
     }
     if let Some(into) = &arguments.salvage {
         return salvage(into, session);
+    }
+    if arguments.anchors {
+        return anchors(session);
     }
     if arguments.accept_loss {
         return accept_loss(session);
@@ -100,6 +103,14 @@ fn copies(session: &Session) -> Result<ExitCode> {
     let copies = session.service()?.engine().copies(&Visibility::everything())?;
     session.out.say(&copies, |look| render::store::copies(&copies, look))?;
     Ok(ExitCode::SUCCESS)
+/// Prints the memories whose anchors do not hold any more. The exit status is 0 if there are none.
+fn anchors(session: &Session) -> Result<ExitCode> {
+    let here = std::env::current_dir().map_err(|source| {
+        Failure::environment(format!("cannot find the current folder: {source}"), "change to a project")
+    })?;
+    let report = session.service()?.engine().check_anchors(&Visibility::everything(), &here)?;
+    session.out.say(&report, |look| render::store::anchors(&report, look))?;
+    Ok(if report.memories.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(Exit::Nothing as u8) })
 }
 
 fn good(name: &str, detail: String) -> Check {

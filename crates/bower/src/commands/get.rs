@@ -11,7 +11,9 @@ pub fn run(arguments: &IdArgs, session: &Session) -> Result<()> {
     let got = service.get(&arguments.id, &bounds(&arguments.visibility), now())?;
     let given = got.given_time.map(|last| (got.given_count, last));
     session.out.say(&got, |look| {
-        render::item::one(&got.memory, given, look) + &render::item::wordings(&got.wordings, look)
+        render::item::one(&got.memory, given, look)
+            + &render::item::wordings(&got.wordings, look)
+            + &render::item::anchors(&got.anchors, 0, look)
     })?;
     session.maintain(&service);
     Ok(())

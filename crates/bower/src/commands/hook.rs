@@ -113,7 +113,7 @@ fn give(arguments: &HookArgs, told: &Told, session: &Session) -> Result<Context>
     let mut settings = session.settings(&home)?.settings;
     settings.busy_timeout_ms = settings.busy_timeout_ms.min(QUICK_MS);
     let (budget, hook_tokens) = (settings.hook_brief, settings.hook_tokens);
-    let bounds = bounds(arguments);
+    let bounds = Bounds { folder: told.folder.clone().map(Into::into), ..bounds(arguments) };
     let about = BriefBody {
         budget: Some(budget),
         budget_tokens: u32::try_from(tokens(budget).min(MOST_BRIEF_TOKENS)).ok(),

@@ -67,6 +67,8 @@ fn options(arguments: McpArgs) -> Result<Options> {
             collections: arguments.collection,
             access,
             is_agent: true,
+            // Hosts start the server in the project's folder.
+            folder: std::env::current_dir().ok(),
             ..Bounds::default()
         }),
         tools,

@@ -234,13 +234,19 @@ fn selection(arguments: &SelectArgs, now: Timestamp) -> Result<SelectBody> {
     Ok(body)
 }
 
+/// Returns the bounds of a person who works in the current folder.
+fn local() -> Bounds {
+    // In a folder that was removed, no code is looked up.
+    Bounds { folder: std::env::current_dir().ok(), ..Bounds::local() }
+}
+
 /// Returns the bounds of a command's visibility.
 fn bounds(arguments: &VisibilityArgs) -> Bounds {
     Bounds {
         scope: arguments.scope,
         owner: arguments.owner.clone(),
         collections: arguments.collection.clone(),
-        ..Bounds::local()
+        ..local()
     }
 }
 

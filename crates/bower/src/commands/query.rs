@@ -3,11 +3,11 @@
 
 use bower_core::item::{Part, Step};
 
-use super::{Session, hint_if_empty, now, selection, text_of};
+use super::{Session, hint_if_empty, local, now, selection, text_of};
 use crate::cli::{Format, QueryArgs};
 use crate::failure::Result;
 use crate::render;
-use crate::service::{Bounds, QueryBody};
+use crate::service::QueryBody;
 
 /// Asks the question and prints the answer. An answer without hits is no failure.
 pub fn run(arguments: &QueryArgs, session: &Session) -> Result<()> {
@@ -37,7 +37,7 @@ pub fn run(arguments: &QueryArgs, session: &Session) -> Result<()> {
         body.budget_tokens = u32::try_from(settings.context_tokens).ok();
     }
     let service = session.service()?;
-    let answer = service.query(&body, &Bounds::local(), now)?;
+    let answer = service.query(&body, &local(), now)?;
     session.out.say(&answer, |look| match session.out.format {
         Format::Context => render::evidence::context(&answer, look),
         Format::Text | Format::Json => render::query::text(&answer, arguments.explain, look),

@@ -2,7 +2,7 @@
 //! People and programs that want every field use HTTP or the command line.
 
 use bower_core::evidence::{self, Piece};
-use bower_core::item::{Band, Kind, Part, Step};
+use bower_core::item::{Band, CheckedAnchor, Kind, Part, Step};
 use bower_core::prompt::{self, PromptText};
 use bower_core::request::{
     Answer, ClockJump, Cluster, Consolidated, Degraded, Feedback, History, Hit, IndexReport, Item, Listing,
@@ -87,6 +87,9 @@ struct Evidence {
     written: Option<Timestamp>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tags: Vec<String>,
+    /// What no longer holds of the files, symbols and commits that it names: `src/a.rs fn parse: changed`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    anchors: Vec<String>,
     /// Ids of all items that it combines, if they are several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     ids: Vec<String>,
@@ -107,6 +110,12 @@ pub fn found(answer: &Answer, asked: bool) -> Response {
             band: hit.and_then(|hit| hit.band),
             written: hit.filter(memory).map(|hit| moment(hit.memory.create_time)),
             tags: hit.map(|hit| hit.memory.tags.clone()).unwrap_or_default(),
+            anchors: hit
+                .into_iter()
+                .flat_map(|hit| &hit.anchors)
+                .filter(|anchor| anchor.is_doubtful())
+                .map(CheckedAnchor::phrase)
+                .collect(),
             ids: if piece.ids.len() > 1 { piece.ids.clone() } else { Vec::new() },
         }
     });

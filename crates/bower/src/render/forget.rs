@@ -37,6 +37,7 @@ fn counts(receipt: &Receipt) -> String {
     ];
     let more = [
         (receipt.tags, "tag"),
+        (receipt.anchors, "anchor"),
         (receipt.fields, "field"),
         (receipt.relations, "relation"),
         (receipt.reviews, "review"),

@@ -282,6 +282,18 @@ fn scalar(value: &Value) -> String {
     }
 }
 
+/// Renders what became of the code that a memory names, one line each.
+pub fn anchors(anchors: &[CheckedAnchor], indent: usize, look: &Look) -> String {
+    let lead = " ".repeat(indent);
+    let one = |anchor: &CheckedAnchor| {
+        let style = if anchor.is_doubtful() { style::WEAK } else { style::DIM };
+        let room = look.width.saturating_sub(indent + "anchor ".len()).max(16);
+        let phrase = cut(&line(&anchor.phrase()), room);
+        format!("{lead}{}\n", look.paint(style, &format!("anchor {phrase}")))
+    };
+    anchors.iter().map(one).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -7,7 +7,7 @@ use bower_core::shared::QueryTerm;
 use std::fmt::Write as _;
 
 use super::excerpt::{Layout, excerpt, terms, wrap};
-use super::item::{place, said_by};
+use super::item::{anchors, place, said_by};
 use super::store::lacks;
 use super::table::{Column, Table};
 use super::{Look, clean, columns, count, cut, duration, evidence, hanging, line, style, thousands, wrapped};
@@ -97,6 +97,7 @@ fn one(rank: usize, hit: &Hit, question: &[QueryTerm], look: &Look) -> String {
         ));
     }
     out.push_str(&labels(hit, look));
+    out.push_str(&anchors(&hit.anchors, INDENT, look));
     let others = hit.duplicates.len();
     if others > 0 {
         let ids: Vec<_> = hit.duplicates.iter().map(|id| id.get(..8).unwrap_or(id)).collect();

@@ -150,6 +150,7 @@ pub fn answer() -> Answer {
                 band: Some(Band::High),
                 citation: None,
                 duplicates: vec!["00ff00ff00ff00ff".into()],
+                anchors: Vec::new(),
                 perhaps_replaced_by: None,
                 around: Vec::new(),
                 reranked: None,
@@ -169,6 +170,7 @@ pub fn answer() -> Answer {
                 band: Some(Band::Medium),
                 citation: Some("Canonical:L12".into()),
                 duplicates: Vec::new(),
+                anchors: Vec::new(),
                 perhaps_replaced_by: Some(LaterMemory {
                     id: "b2c4d6e8f0a1b3c5".into(),
                     told: memory().create_time,
@@ -186,6 +188,7 @@ pub fn answer() -> Answer {
                 band: None,
                 citation: None,
                 duplicates: Vec::new(),
+                anchors: Vec::new(),
                 perhaps_replaced_by: None,
                 around: Vec::new(),
                 reranked: None,

@@ -3,6 +3,8 @@
 use bower_core::item::{CurateOutcome, Part, Step};
 use bower_core::request::{
     Check, Curated, Degraded, Held, Loss, ModelState, NearCopies, Outcome, Salvaged, StatusReport, StoreCopy,
+    AnchorsReport, Check, Curated, Degraded, Held, Loss, ModelState, Outcome, Salvaged, StatusReport,
+    StoreCopy,
 };
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -307,6 +309,28 @@ pub fn doctor(checks: &[Check], look: &Look) -> String {
         (bad, _) => format!("{} broken", count(bad as u64, "thing")),
     };
     out + &look.paint(style::TITLE, &summary) + "\n"
+}
+
+/// Renders `bower doctor --anchors`.
+pub fn anchors(report: &AnchorsReport, look: &Look) -> String {
+    let mut out = String::new();
+    for memory in &report.memories {
+        let id = memory.id.get(..8).unwrap_or(&memory.id);
+        let room = look.width.saturating_sub(super::columns(id) + 2).max(16);
+        let summary = super::cut(&line(&memory.summary), room);
+        let _ = writeln!(out, "{}  {summary}", look.paint(style::DIM, id));
+        out += &super::item::anchors(&memory.anchors, 2, look);
+    }
+    let all = format!("of {} that name code", super::memories(report.anchored as u64));
+    let held = match report.memories.len() {
+        0 => "nothing changed in the code".to_owned(),
+        some => format!("look again at {}", super::memories(some as u64)),
+    };
+    let unchecked = match report.unchecked {
+        0 => String::new(),
+        some => format!("; {} could not be checked here", count(some as u64, "anchor")),
+    };
+    out + &look.paint(style::TITLE, &format!("{held} {all}{unchecked}")) + "\n"
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Defines the answers that the engine does not have, such as the state of the part of a store that a caller sees.
 
-use bower_core::item::Scope;
+use bower_core::item::{CheckedAnchor, Scope};
 use bower_core::request::{Held, Item, MemoryWording, ModelState, Review, StatusReport, VisibleStatus};
 use bower_core::shared::strength;
 use jiff::Timestamp;
@@ -25,6 +25,9 @@ pub struct Got {
     /// Its other wordings, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub wordings: Vec<MemoryWording>,
+    /// What became of the files, symbols and commits that it names, as far as they were checked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub anchors: Vec<CheckedAnchor>,
 }
 
 impl Got {
@@ -35,6 +38,7 @@ impl Got {
             given_count: given.map_or(0, |(times, _)| times),
             given_time: given.map(|(_, last)| last),
             wordings: Vec::new(),
+            anchors: Vec::new(),
             memory,
         }
     }

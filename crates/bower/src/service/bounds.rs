@@ -5,6 +5,7 @@ use bower_core::Error;
 use bower_core::item::{Author, Scope, Visibility};
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
 
 use crate::failure::Failure;
 
@@ -60,6 +61,9 @@ pub struct Bounds {
     pub is_agent: bool,
     /// Source of the request.
     pub via: Via,
+    /// Working folder of the caller, if it works on this machine. In its project the code that memories name is looked up;
+    /// for a caller without one, no file is read.
+    pub folder: Option<PathBuf>,
 }
 
 /// The engine's answer to a request, or the reason for its refusal.

@@ -23,6 +23,7 @@ use bower_core::shared::repository_at;
 use jiff::Timestamp;
 use std::collections::HashSet;
 use std::io::{Read, Seek};
+use std::path::PathBuf;
 
 use crate::failure::{Failure, Result};
 
@@ -86,6 +87,7 @@ impl Service {
             session: body.session.clone(),
             prefetch: body.prefetch,
             around: body.around.unwrap_or(0).into(),
+            root: bounds.folder.clone(),
         };
         let mut answer = self.engine.query(&bounds.visibility(), &request, now)?;
         // Evidence may draw on more hits than a list shows by default.
@@ -114,6 +116,7 @@ impl Service {
             replaces: body.replaces.clone(),
             confirms: body.confirms.clone(),
             different_from: body.different_from.clone(),
+            root: bounds.folder.clone(),
         };
         Ok(self.engine.curate(&bounds.visibility(), &request, now)?)
     }
@@ -178,7 +181,9 @@ impl Service {
         let given = self.engine.exposure(&visibility, &memory)?;
         self.engine.note_used(&visibility, &memory, now);
         let wordings = self.engine.wordings(&visibility, &memory)?;
-        Ok(Got { wordings, ..Got::new(memory, given, now) })
+        let check = |folder: &PathBuf| self.engine.checked_anchors(&memory, folder);
+        let anchors = bounds.folder.as_ref().map(check).transpose()?.unwrap_or_default();
+        Ok(Got { wordings, anchors, ..Got::new(memory, given, now) })
     }
 
     /// Returns a page of items, newest first.
@@ -298,6 +303,7 @@ impl Service {
             budget_tokens: body.budget_tokens.map(|tokens| tokens as usize),
             task: body.task.clone(),
             folder: body.folder.as_ref().map(|folder| folder.to_string_lossy().into_owned()),
+            root: bounds.folder.as_ref().map(|here| body.folder.as_ref().unwrap_or(here).clone()),
             session: body.session.clone(),
             repeat: body.repeat,
             fast: body.fast,

@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says where by panicking")]
 
 mod agents;
+mod anchors;
 #[cfg(target_os = "linux")]
 mod bombs;
 #[cfg(unix)]
