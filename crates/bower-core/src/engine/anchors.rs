@@ -16,14 +16,15 @@ use crate::engine::timing::milliseconds;
 use crate::error::Result;
 use crate::item::{Anchor, CheckedAnchor, Kind, RowId, Status, Visibility};
 use crate::request::{AnchoredMemory, AnchorsReport, Item};
-use project::{Project, root_of};
+use git::Repository;
+use project::{ProjectFiles, root_of};
 
 /// Returns the anchors of a text that is written in a working folder. None if there is no such folder.
 pub(crate) fn anchors_of(folder: Option<&Path>, text: &str) -> Vec<Anchor> {
     let Some((folder, root)) = folder.and_then(|folder| Some((folder, root_of(folder)?))) else {
         return Vec::new();
     };
-    resolve::anchors(&Project::new(root), folder, text)
+    resolve::anchors(&ProjectFiles::new(root), folder, text)
 }
 
 /// Checks the anchors of one answer: each file is read at most once.
@@ -31,7 +32,7 @@ pub(crate) struct AnchorCheck {
     /// The caller's project.
     here: Option<PathBuf>,
     /// The projects of anchors, by the folder that an anchor has. `None`: it is not on this machine.
-    projects: HashMap<String, Option<Project>>,
+    projects: HashMap<String, Option<ProjectFiles>>,
 }
 
 impl AnchorCheck {
@@ -47,7 +48,7 @@ impl AnchorCheck {
             let project = self
                 .projects
                 .entry(anchor.root.clone())
-                .or_insert_with(|| root_for(&anchor.root, here).map(Project::new));
+                .or_insert_with(|| root_for(&anchor.root, here).map(ProjectFiles::new));
             check::check(project.as_ref()?, anchor)
         };
         anchors.iter().filter_map(of_one).collect()
@@ -60,12 +61,13 @@ impl AnchorCheck {
     }
 }
 
-/// Returns the folder in which an anchor's project is: its own, or the caller's if that has the same name. A project may have
-/// been moved, or come from another machine.
+/// Returns the folder in which an anchor's project is: its own, or the caller's if that is another work tree of it. A project may
+/// have been moved, or come from another machine: then it is the caller's if that has the same name.
 fn root_for(root: &str, here: Option<&Path>) -> Option<PathBuf> {
     let told = Path::new(root);
     if told.is_dir() {
-        return Some(told.to_path_buf());
+        let other = here.filter(|here| *here != told && Repository::is_shared(here, told));
+        return Some(other.unwrap_or(told).to_path_buf());
     }
     here.filter(|here| told.file_name().is_some() && here.file_name() == told.file_name())
         .map(Path::to_path_buf)

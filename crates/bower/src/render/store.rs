@@ -44,6 +44,9 @@ pub fn curated(curated: &Curated, look: &Look) -> String {
         }
     };
     out += &what;
+    if curated.anchors > 0 {
+        let _ = write!(out, ", with {} in the code", count(curated.anchors as u64, "anchor"));
+    }
     if let Some(reason) = &curated.reason {
         let _ = write!(out, ": {}", line(reason));
     }
@@ -414,6 +417,7 @@ mod tests {
             redacted: Vec::new(),
             redacted_fields: Vec::new(),
             is_candidate: false,
+            anchors: 0,
             review: None,
             degraded: vec![Degraded {
                 channel: Channel::Vector.into(),

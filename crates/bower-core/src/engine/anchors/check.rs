@@ -1,6 +1,6 @@
 //! Compares an anchor with the files of its project as they are now.
 
-use super::project::{Content, Project};
+use super::project::{Content, ProjectFiles};
 use super::symbols::{has_word, is_same, plainly_defined};
 use crate::ingest::defined_name;
 use crate::item::{Anchor, AnchorState, CheckedAnchor, TextHash};
@@ -20,7 +20,7 @@ pub(super) enum InFile {
 }
 
 /// Checks an anchor; `None` if it cannot be compared with anything here.
-pub(super) fn check(project: &Project, anchor: &Anchor) -> Option<CheckedAnchor> {
+pub(super) fn check(project: &ProjectFiles, anchor: &Anchor) -> Option<CheckedAnchor> {
     let found = |state, now_at| Some(CheckedAnchor::new(anchor, state, now_at));
     let Some(path) = &anchor.path else {
         let has = project.repository()?.has(anchor.commit.as_deref()?)?;
@@ -51,7 +51,7 @@ pub(super) fn check(project: &Project, anchor: &Anchor) -> Option<CheckedAnchor>
 }
 
 /// Returns what a file has of an anchor with lines.
-fn in_file(project: &Project, anchor: &Anchor, path: &str, source: &str) -> InFile {
+fn in_file(project: &ProjectFiles, anchor: &Anchor, path: &str, source: &str) -> InFile {
     let (Some(text), Some((first, _))) = (anchor.text, anchor.lines) else { return InFile::Absent };
     // Most code stays where it is.
     if text.begins(&source.as_bytes()[start_of(source, first)..]) {
@@ -82,7 +82,7 @@ fn in_file(project: &Project, anchor: &Anchor, path: &str, source: &str) -> InFi
 }
 
 /// Returns what became of an anchor with lines whose file has nothing of it any more.
-fn elsewhere(project: &Project, anchor: &Anchor, path: &str) -> Option<CheckedAnchor> {
+fn elsewhere(project: &ProjectFiles, anchor: &Anchor, path: &str) -> Option<CheckedAnchor> {
     let found = |state, now_at| Some(CheckedAnchor::new(anchor, state, now_at));
     let name = anchor.symbol.as_deref().map(defined_name);
     let is_distinct = anchor.text.is_some_and(|text| text.bytes >= DISTINCT);
@@ -108,7 +108,7 @@ fn elsewhere(project: &Project, anchor: &Anchor, path: &str) -> Option<CheckedAn
 }
 
 /// Returns the place of a file that is not where it was: the only one of its name, or one with the same content.
-fn file_elsewhere(project: &Project, path: &str, text: TextHash) -> Option<String> {
+fn file_elsewhere(project: &ProjectFiles, path: &str, text: TextHash) -> Option<String> {
     let mut same_name = project.list().iter().filter(|other| file_name(other) == file_name(path));
     if let (Some(only), None) = (same_name.next(), same_name.next()) {
         return Some(only.clone());
@@ -121,7 +121,7 @@ fn file_elsewhere(project: &Project, path: &str, text: TextHash) -> Option<Strin
 }
 
 /// Returns the other files with the extension of a path.
-fn alike<'a>(project: &'a Project, path: &'a str) -> impl Iterator<Item = &'a String> {
+fn alike<'a>(project: &'a ProjectFiles, path: &'a str) -> impl Iterator<Item = &'a String> {
     project.list().iter().filter(move |other| is_alike(other, path))
 }
 

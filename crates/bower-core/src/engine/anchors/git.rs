@@ -35,6 +35,13 @@ impl Repository {
         Some(Self { own, common })
     }
 
+    /// Whether two folders are work trees of one repository.
+    pub(crate) fn is_shared(one: &Path, other: &Path) -> bool {
+        let common =
+            |root: &Path| Self::at(root).and_then(|repository| repository.common.canonicalize().ok());
+        common(one).is_some_and(|one| common(other) == Some(one))
+    }
+
     /// Returns the commit that is checked out, in hex digits; `None` before the first commit.
     pub(crate) fn head(&self) -> Option<String> {
         let head = line(&self.own.join("HEAD"))?;
@@ -175,5 +182,7 @@ mod tests {
         fs::write(tree.path().join(".git"), format!("gitdir: {}\n", own.display())).unwrap();
         assert_eq!(of(tree.path()).head(), Some(one));
         assert_eq!(of(tree.path()).has("abccccc"), Some(true));
+        assert!(Repository::is_shared(tree.path(), folder.path()));
+        assert!(!Repository::is_shared(tree.path(), &git));
     }
 }

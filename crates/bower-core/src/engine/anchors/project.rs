@@ -33,7 +33,7 @@ pub(crate) enum Content {
 }
 
 /// The files of a project.
-pub(crate) struct Project {
+pub(crate) struct ProjectFiles {
     root: PathBuf,
     list: OnceCell<Vec<String>>,
     contents: RefCell<HashMap<String, Content>>,
@@ -52,7 +52,7 @@ pub(crate) fn root_of(folder: &Path) -> Option<PathBuf> {
     Some(root.unwrap_or(start))
 }
 
-impl Project {
+impl ProjectFiles {
     /// Creates the reader of a project with this folder.
     pub(crate) fn new(root: PathBuf) -> Self {
         Self {

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use super::check::{DISTINCT, start_of};
-use super::project::{Content, Project};
+use super::project::{Content, ProjectFiles};
 use super::symbols::{has_word, may_define};
 use crate::ingest::{Definition, defined_name, has_definitions};
 use crate::item::{Anchor, MOST_ANCHORS, TextHash};
@@ -17,7 +17,7 @@ struct NamedFile {
 }
 
 /// Returns the anchors of a text. `folder` is the working folder, at or below the project's.
-pub(super) fn anchors(project: &Project, folder: &Path, text: &str) -> Vec<Anchor> {
+pub(super) fn anchors(project: &ProjectFiles, folder: &Path, text: &str) -> Vec<Anchor> {
     let names = code_names(text);
     if names.is_empty() {
         return Vec::new();
@@ -78,7 +78,7 @@ pub(super) fn anchors(project: &Project, folder: &Path, text: &str) -> Vec<Ancho
 
 /// Returns the path below the project's folder of an existing file that a text names: from the working folder, from the
 /// project's, or as the end of exactly one path.
-fn existing(project: &Project, folder: &Path, named: &str) -> Option<String> {
+fn existing(project: &ProjectFiles, folder: &Path, named: &str) -> Option<String> {
     let below = |path: &Path| {
         // A link may lead out of the project.
         let real = path.canonicalize().ok()?;
@@ -100,7 +100,7 @@ fn existing(project: &Project, folder: &Path, named: &str) -> Option<String> {
 type Resolved = (String, Definition, TextHash);
 
 /// Returns the definition of a symbol in a file. A qualifier names what is around the definition, or the file.
-fn in_file(project: &Project, path: &str, parts: &[String]) -> Option<Resolved> {
+fn in_file(project: &ProjectFiles, path: &str, parts: &[String]) -> Option<Resolved> {
     let (name, qualifiers) = parts.split_last()?;
     let Content::Text(source) = project.content(path) else { return None };
     if !has_definitions(Path::new(path)) || !has_word(&source, name) {
@@ -118,7 +118,7 @@ fn in_file(project: &Project, path: &str, parts: &[String]) -> Option<Resolved> 
 }
 
 /// Returns the definition of a symbol in the whole project, if there is exactly one.
-fn in_project(project: &Project, parts: &[String]) -> Option<Resolved> {
+fn in_project(project: &ProjectFiles, parts: &[String]) -> Option<Resolved> {
     let name = parts.last()?;
     let mut found: Option<Resolved> = None;
     for path in project.files_with(name) {
@@ -148,7 +148,7 @@ fn of_definition(empty: &Anchor, path: &str, definition: &Definition, text: Text
 /// Returns the anchor of lines: the innermost definition around them, whose name finds it again; else the lines themselves;
 /// else the file.
 fn of_lines(
-    project: &Project,
+    project: &ProjectFiles,
     empty: &Anchor,
     path: &str,
     source: &str,
