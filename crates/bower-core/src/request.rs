@@ -29,7 +29,7 @@ use crate::item::{
 pub use anchors::{AnchoredMemory, AnchorsReport};
 pub use brief::{Brief, BriefRequest, KeptSentence, SessionRead, SessionRequest, ToldTurn, TurnsRequest};
 pub use changes::StoreChange;
-pub use check::{Check, Outcome};
+pub use check::{Check, NearCopies, NearCopy, NearCopyGroup, Outcome};
 pub use curate::{
     CurateRequest, Curated, EARLIER_TEXT, EarlierMemory, LaterMemory, Other, PairRequest, SettledPair,
 };
@@ -773,50 +773,6 @@ impl ModelState {
     pub fn why(&self) -> String {
         self.reason.clone().unwrap_or_else(|| self.state.clone())
     }
-}
-
-/// Documents that share most of their text.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct NearCopies {
-    /// Number of documents that were compared.
-    pub compared: u64,
-    /// The first path of each group, and its near copies.
-    pub groups: Vec<(String, Vec<NearCopy>)>,
-}
-
-/// A document that is a near copy of another.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct NearCopy {
-    /// Its path.
-    pub path: String,
-    /// The share of the runs of five words of both documents that stand in both, 0..1, as an estimate.
-    pub likeness: f32,
-}
-
-/// One check of `doctor`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Check {
-    /// The subject of the check.
-    pub name: String,
-    /// The result.
-    pub outcome: Outcome,
-    /// The result in words.
-    pub detail: String,
-    /// The remedy, if something is wrong.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub hint: Option<String>,
-}
-
-/// Result of a check.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Outcome {
-    /// Nothing to do.
-    Good,
-    /// Works, but less well than it could.
-    Weak,
-    /// Broken.
-    Bad,
 }
 
 /// One line of an item's history.

@@ -46,9 +46,8 @@ pub(super) fn parse(source: &str, language: &Language, settings: &Settings) -> P
     ParsedFile { drafts, ..ParsedFile::default() }
 }
 
-fn tree(source: &str, language: &Language) -> Option<Tree> {
 /// Parses a source; `None` if it is too large, or takes too many steps.
-pub(super) fn tree(source: &str, language: Grammar) -> Option<Tree> {
+pub(super) fn tree(source: &str, language: &Language) -> Option<Tree> {
     if source.len() > TREE_BYTES {
         return None;
     }

@@ -5,9 +5,10 @@ use std::ops::Range;
 use std::path::Path;
 use tree_sitter::Node;
 
-use super::code::{DEPTH, Grammar, tree};
+use super::code::{DEPTH, tree};
+use super::languages::Language;
 use super::split::Lines;
-use super::symbols::symbol;
+use super::symbols::{Symbol, symbol};
 
 /// A definition in a source file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,58 +45,61 @@ pub fn defined_name(symbol: &str) -> &str {
 
 /// Whether the definitions of a file can be listed, by its name.
 pub fn has_definitions(path: &Path) -> bool {
-    grammar(path).is_some()
+    language(path).is_some()
 }
 
-fn grammar(path: &Path) -> Option<Grammar> {
+fn language(path: &Path) -> Option<&'static Language> {
     let lower = |text: Option<&std::ffi::OsStr>| text.map(|text| text.to_string_lossy().to_lowercase());
-    Grammar::of(&lower(path.file_name())?, &lower(path.extension()).unwrap_or_default())
+    Language::of(&lower(path.file_name())?, &lower(path.extension()).unwrap_or_default())
 }
 
 /// Returns the definitions in a file, outer ones before those in them. Empty for a language without a grammar, and for source
 /// that the parser gives up on.
 pub fn definitions(path: &Path, source: &str) -> Vec<Definition> {
-    let Some(tree) = grammar(path).and_then(|grammar| tree(source, grammar)) else { return Vec::new() };
-    let mut all = Vec::new();
-    let lines = Lines::new(source);
-    each(tree.root_node(), source, None, 0, &mut |symbol, range| {
-        let name = defined_name(&symbol).to_owned();
-        if !name.is_empty() {
-            all.push(Definition { lines: lines.of(&range), symbol, name, range });
-        }
-    });
-    all
+    let Some((language, tree)) = language(path).and_then(|known| Some((known, tree(source, known)?))) else {
+        return Vec::new();
+    };
+    let mut walk = Walk { source, language, lines: Lines::new(source), named: None, all: Vec::new() };
+    walk.inside(tree.root_node(), None, 0);
+    walk.all
 }
 
-fn each(
-    node: Node<'_>,
-    source: &str,
-    around: Option<&str>,
-    depth: usize,
-    add: &mut dyn FnMut(String, Range<usize>),
-) {
-    let mut cursor = node.walk();
-    let mut more = cursor.goto_first_child();
-    while more {
-        let child = cursor.node();
-        match symbol(child, source) {
-            // A decorated or exported definition is inside another node of the same name.
-            Some(own) if around.is_none_or(|around| last_part(around) != own || !is_wrapper(node.kind())) => {
-                let path = around.map_or_else(|| own.clone(), |around| format!("{around} > {own}"));
-                add(path.clone(), child.byte_range());
-                if depth < DEPTH {
-                    each(child, source, Some(&path), depth + 1, add);
-                }
-            }
-            Some(_) | None if depth < DEPTH => each(child, source, around, depth + 1, add),
-            Some(_) | None => {}
+struct Walk<'a> {
+    source: &'a str,
+    language: &'static Language,
+    lines: Lines,
+    /// Id of the last node that was named, so that a definition is not named again inside what wraps it.
+    named: Option<usize>,
+    all: Vec<Definition>,
+}
+
+impl Walk<'_> {
+    fn inside(&mut self, node: Node<'_>, around: Option<&str>, depth: usize) {
+        let mut cursor = node.walk();
+        let mut more = cursor.goto_first_child();
+        while more {
+            self.node(cursor.node(), around, depth);
+            more = cursor.goto_next_sibling();
         }
-        more = cursor.goto_next_sibling();
     }
-}
 
-fn is_wrapper(kind: &str) -> bool {
-    matches!(kind, "decorated_definition" | "export_statement" | "ambient_declaration" | "type_definition")
+    fn node(&mut self, node: Node<'_>, around: Option<&str>, depth: usize) {
+        let own = symbol(node, self.source, self.language).filter(|own| self.named != Some(own.node));
+        let path = own.map(|Symbol { name, node }| {
+            self.named = Some(node);
+            around.map_or_else(|| name.clone(), |around| format!("{around} > {name}"))
+        });
+        if let Some(symbol) = path.clone() {
+            let name = defined_name(&symbol).to_owned();
+            let range = node.byte_range();
+            if !name.is_empty() {
+                self.all.push(Definition { lines: self.lines.of(&range), symbol, name, range });
+            }
+        }
+        if depth < DEPTH {
+            self.inside(node, path.as_deref().or(around), depth + 1);
+        }
+    }
 }
 
 #[cfg(test)]

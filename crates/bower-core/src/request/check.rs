@@ -28,3 +28,30 @@ pub enum Outcome {
     /// Broken.
     Bad,
 }
+
+/// Documents that share most of their text.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct NearCopies {
+    /// Number of documents that were compared.
+    pub compared: u64,
+    /// The groups, in the order of their first paths.
+    pub groups: Vec<NearCopyGroup>,
+}
+
+/// A document and its near copies.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct NearCopyGroup {
+    /// Path of the first of them.
+    pub path: String,
+    /// The others.
+    pub copies: Vec<NearCopy>,
+}
+
+/// A document that is a near copy of another.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct NearCopy {
+    /// Its path.
+    pub path: String,
+    /// The share of the runs of five words of both documents that stand in both, 0..1, as an estimate.
+    pub likeness: f32,
+}

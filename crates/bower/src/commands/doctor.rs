@@ -103,6 +103,8 @@ fn copies(session: &Session) -> Result<ExitCode> {
     let copies = session.service()?.engine().copies(&Visibility::everything())?;
     session.out.say(&copies, |look| render::store::copies(&copies, look))?;
     Ok(ExitCode::SUCCESS)
+}
+
 /// Prints the memories whose anchors do not hold any more. The exit status is 0 if there are none.
 fn anchors(session: &Session) -> Result<ExitCode> {
     let here = std::env::current_dir().map_err(|source| {

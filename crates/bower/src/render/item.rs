@@ -1,7 +1,6 @@
 //! Renders items for people: one item, lists of items, and their history.
 
-use bower_core::item::{Kind, Provenance, Tier, unit_of};
-use bower_core::item::{CheckedAnchor, Kind, Provenance, Tier};
+use bower_core::item::{CheckedAnchor, Kind, Provenance, Tier, unit_of};
 use bower_core::request::{Event, History, Item, Listing, MemoryWording, Version};
 use bower_core::shared::strength;
 use jiff::Timestamp;

@@ -2,9 +2,8 @@
 
 use bower_core::item::{CurateOutcome, Part, Step};
 use bower_core::request::{
-    Check, Curated, Degraded, Held, Loss, ModelState, NearCopies, Outcome, Salvaged, StatusReport, StoreCopy,
-    AnchorsReport, Check, Curated, Degraded, Held, Loss, ModelState, Outcome, Salvaged, StatusReport,
-    StoreCopy,
+    AnchorsReport, Check, Curated, Degraded, Held, Loss, ModelState, NearCopies, Outcome, Salvaged,
+    StatusReport, StoreCopy,
 };
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -263,14 +262,14 @@ fn model(state: &ModelState) -> String {
 /// Renders `bower doctor --copies`: each group with its first document, and how like it the others are.
 pub fn copies(copies: &NearCopies, look: &Look) -> String {
     let mut out = String::new();
-    for (first, rest) in &copies.groups {
-        let _ = writeln!(out, "{}", look.paint(style::NAME, &line(first)));
-        for copy in rest {
+    for group in &copies.groups {
+        let _ = writeln!(out, "{}", look.paint(style::NAME, &line(&group.path)));
+        for copy in &group.copies {
             let share = format!("{:>4.0} %", copy.likeness * 100.0);
             let _ = writeln!(out, "  {}  {}", look.paint(style::DIM, &share), line(&copy.path));
         }
     }
-    let found: usize = copies.groups.iter().map(|(_, rest)| rest.len()).sum();
+    let found: usize = copies.groups.iter().map(|group| group.copies.len()).sum();
     let summary = match found {
         0 => format!("no near copies among {}", count(copies.compared, "document")),
         _ => format!(

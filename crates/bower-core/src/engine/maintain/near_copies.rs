@@ -4,7 +4,7 @@ use crate::engine::Engine;
 use crate::error::Result;
 use crate::item::Visibility;
 use crate::rank::sketch::{Sketch, near_copies};
-use crate::request::{NearCopies, NearCopy};
+use crate::request::{NearCopies, NearCopy, NearCopyGroup};
 
 impl Engine {
     /// Returns the groups of documents that share most of their text. It reads all chunks, so it takes seconds in a large store.
@@ -22,7 +22,7 @@ impl Engine {
             .into_iter()
             .map(|(first, rest)| {
                 let copies = rest.into_iter().map(|(at, likeness)| NearCopy { path: path(at), likeness });
-                (path(first), copies.collect())
+                NearCopyGroup { path: path(first), copies: copies.collect() }
             })
             .collect();
         Ok(NearCopies { compared: documents.len() as u64, groups })
