@@ -288,8 +288,8 @@ pub fn anchors(anchors: &[CheckedAnchor], indent: usize, look: &Look) -> String 
     let one = |anchor: &CheckedAnchor| {
         let style = if anchor.is_doubtful() { style::WEAK } else { style::DIM };
         let room = look.width.saturating_sub(indent + "anchor ".len()).max(16);
-        let phrase = cut(&line(&anchor.phrase()), room);
-        format!("{lead}{}\n", look.paint(style, &format!("anchor {phrase}")))
+        let phrase = line(&anchor.phrase());
+        format!("{lead}{}\n", look.paint(style, &format!("anchor {}", cut(&phrase, room))))
     };
     anchors.iter().map(one).collect()
 }

@@ -319,8 +319,8 @@ pub fn anchors(report: &AnchorsReport, look: &Look) -> String {
     for memory in &report.memories {
         let id = memory.id.get(..8).unwrap_or(&memory.id);
         let room = look.width.saturating_sub(super::columns(id) + 2).max(16);
-        let summary = super::cut(&line(&memory.summary), room);
-        let _ = writeln!(out, "{}  {summary}", look.paint(style::DIM, id));
+        let summary = line(&memory.summary);
+        let _ = writeln!(out, "{}  {}", look.paint(style::DIM, id), super::cut(&summary, room));
         out += &super::item::anchors(&memory.anchors, 2, look);
     }
     let all = format!("of {} that name code", super::memories(report.anchored as u64));
