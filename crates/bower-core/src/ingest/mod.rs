@@ -65,6 +65,8 @@ mod split;
 mod subtitles;
 mod symbols;
 mod tags;
+mod texinfo;
+mod texinfo_inline;
 mod text;
 mod transcript;
 mod visible;

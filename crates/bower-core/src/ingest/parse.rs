@@ -170,11 +170,11 @@ mod tests {
 
     const EXTENSIONS: &[&str] = &[
         "md", "html", "txt", "csv", "json", "rb", "c", "go", "java", "js", "py", "rs", "ts", "tsx", "",
-        "adoc", "rst", "org", "tex",
+        "adoc", "rst", "org", "tex", "texi",
     ];
 
     /// Formats whose marks are dropped or whose text is repeated.
-    const CONVERTED: &[&str] = &["html", "csv", "adoc", "rst", "org", "tex"];
+    const CONVERTED: &[&str] = &["html", "csv", "adoc", "rst", "org", "tex", "texi"];
 
     fn small() -> Settings {
         Settings {
@@ -338,7 +338,8 @@ mod tests {
             "\\[",
         ] {
             let text = unit.repeat(100_000 / unit.len());
-            for extension in ["md", "html", "txt", "rs", "py", "js", "c", "adoc", "rst", "org", "tex"] {
+            for extension in ["md", "html", "txt", "rs", "py", "js", "c", "adoc", "rst", "org", "tex", "texi"]
+            {
                 let _ = parse(Path::new(&format!("a.{extension}")), text.as_bytes(), &Settings::default());
             }
         }
