@@ -2,7 +2,7 @@
 
 use super::draft::ParsedFile;
 use super::office::Office;
-use super::{asciidoc, delimited, epub, html, json_lines, latex, mail, markdown, notebook, office, org, pdf, rst, sheets, subtitles, texinfo};
+use super::{asciidoc, delimited, epub, html, json_lines, latex, mail, markdown, notebook, office, org, pdf, rst, rtf, sheets, subtitles, texinfo};
 use crate::config::Settings;
 
 /// Reads a whole file of one format.
@@ -23,6 +23,7 @@ pub(super) fn reader(extension: &str) -> Option<Reader> {
         "org" => Reader::Text(org::parse),
         "tex" | "ltx" => Reader::Text(latex::parse),
         "texi" | "texinfo" => Reader::Text(texinfo::parse),
+        "rtf" => Reader::Bytes(rtf::parse),
         "epub" => Reader::Bytes(epub::parse),
         "pdf" => Reader::Bytes(pdf::parse),
         "docx" | "docm" | "dotx" => Reader::Bytes(|bytes, of| office::parse(bytes, Office::Docx, of)),

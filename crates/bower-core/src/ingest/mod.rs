@@ -61,6 +61,7 @@ mod rst;
 mod rst_inline;
 mod rst_table;
 mod sheets;
+mod rtf;
 mod split;
 mod subtitles;
 mod symbols;

@@ -170,11 +170,11 @@ mod tests {
 
     const EXTENSIONS: &[&str] = &[
         "md", "html", "txt", "csv", "json", "rb", "c", "go", "java", "js", "py", "rs", "ts", "tsx", "",
-        "adoc", "rst", "org", "tex", "texi",
+        "adoc", "rst", "org", "tex", "texi", "rtf",
     ];
 
     /// Formats whose marks are dropped or whose text is repeated.
-    const CONVERTED: &[&str] = &["html", "csv", "adoc", "rst", "org", "tex", "texi"];
+    const CONVERTED: &[&str] = &["html", "csv", "adoc", "rst", "org", "tex", "texi", "rtf"];
 
     fn small() -> Settings {
         Settings {
