@@ -115,11 +115,8 @@ mod tests {
             "id,title,note\n1,\"Harbour, north\",\"Moor at low water.\nUse two lines.\"\n2,Quay,\n3,Breakwater light,Flashes red\n",
             80,
             &[
-                (
-                    "id: 1; title: Harbour, north\nnote: Moor at low water.\nUse two lines.\nid: 2; title: Quay",
-                    (2, 4),
-                ),
-                ("id: 3; title: Breakwater light; note: Flashes red", (5, 5)),
+                ("id: 1; title: Harbour, north\nnote: Moor at low water.\nUse two lines.", (2, 3)),
+                ("id: 2; title: Quay\nid: 3; title: Breakwater light; note: Flashes red", (4, 5)),
             ],
         );
     }
@@ -140,11 +137,16 @@ mod tests {
     #[test]
     fn a_table_of_measurements_keeps_its_head_above_its_rows() {
         check(
-            "station\tdepth\ttemperature\nA\t1.5\t9\nB\t2\t8.5\nC\t3\t8\n",
-            44,
+            "station\tdepth\ttemperature\nOuter station A\t1.5\t9\nOuter station B\t2\t8.5\n\
+             Outer station C\t3\t8\nOuter station D\t4\t8\n",
+            100,
             &[
-                ("station\tdepth\ttemperature\nA\t1.5\t9\nB\t2\t8.5", (2, 3)),
-                ("station\tdepth\ttemperature\nC\t3\t8", (4, 4)),
+                (
+                    "station\tdepth\ttemperature\nOuter station A\t1.5\t9\nOuter station B\t2\t8.5\n\
+                     Outer station C\t3\t8",
+                    (2, 4),
+                ),
+                ("station\tdepth\ttemperature\nOuter station D\t4\t8", (5, 5)),
             ],
         );
         let rows: String =
@@ -154,7 +156,7 @@ mod tests {
         assert_eq!(read.drafts.len(), 101);
         assert!(
             last.content.ends_with(
-                " more rows of figures: time: 5955 to 8999; level: 0 to 6; day: 2020-01-01 to 2020-01-28"
+                " more rows of figures: time: 5476 to 8999; level: 0 to 6; day: 2020-01-01 to 2020-01-28"
             ),
             "{last:?}"
         );

@@ -180,7 +180,8 @@ impl Mailbox {
     /// Writes plain text without its signature, and without quotations of what the mailbox holds.
     fn text(&mut self, text: &str, numbers: (u32, u32), is_in_mailbox: bool, body: &mut Body) {
         let lines: Vec<&str> = text.lines().collect();
-        let signature = lines.iter().position(|line| *line == "-- ");
+        // The space after the mark is often lost.
+        let signature = lines.iter().position(|line| line.trim_end() == "--");
         let is_short = |at: &usize| {
             lines[*at..].iter().filter(|line| !line.trim().is_empty()).count() <= SIGNATURE_LINES + 1
         };
@@ -361,8 +362,8 @@ mod tests {
         let read = check(
             parse_message(MESSAGE.as_bytes(), &Settings::default()),
             &[
-                ("Fl\u{fc}t of May", &first, (1, 22)),
-                ("Fl\u{fc}t of May > Inner", "# Inner\n\nFrom: c@example.org\n\nInner text.", (38, 41)),
+                ("Fl\u{fc}t of May", &first, (1, 21)),
+                ("Fl\u{fc}t of May > Inner", "# Inner\n\nFrom: c@example.org\n\nInner text.", (37, 40)),
             ],
         );
         assert_eq!(read.title.as_deref(), Some("Fl\u{fc}t of May"));
@@ -374,7 +375,7 @@ mod tests {
         let message = "Subject: Tides\nContent-Type: text/html; charset=iso-8859-1\n\n<h1>Ebb</h1><p>Low <b>water</b>.</p>";
         check(
             parse_message(message.as_bytes(), &Settings::default()),
-            &[("Tides", "# Tides\n\n# Ebb\n\nLow **water**.", (1, 4))],
+            &[("Tides", "# Tides\n\n# Ebb\n\nLow water.", (1, 4))],
         );
     }
 

@@ -102,7 +102,7 @@ impl Grid {
             && distinct.iter().all(|name| fits(name, NAME_MAX))
             && (figures.is_empty() || are_years)
             && !below.any(|(column, value)| names.get(&column) == Some(&value));
-        (are_names && head + 1 < self.rows.len()).then_some(head)
+        (are_names && self.range(head).end < self.cells.len()).then_some(head)
     }
 
     /// Writes all rows. Cells without names stand between separators.
@@ -118,6 +118,14 @@ impl Grid {
         let begin = head.map_or(0, |head| head + 1);
         if let Some(head) = head {
             if self.are_worth_it(&names, begin) {
+                let used: HashSet<usize> = (begin..self.rows.len())
+                    .flat_map(|row| self.cells(row))
+                    .map(|(column, _)| column)
+                    .collect();
+                // The name of an empty column stands nowhere else.
+                if names.keys().any(|column| !used.contains(column)) {
+                    self.put(head, None, separator, packer);
+                }
                 for row in begin..self.rows.len() {
                     self.put(row, Some(&names), "; ", packer);
                 }

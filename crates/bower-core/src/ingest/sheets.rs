@@ -320,12 +320,12 @@ fn column(place: &str) -> Option<u32> {
     number.checked_sub(1)
 }
 
-/// Returns a number as people write it: files have `0.30000000000000004` for 0.3 with rounding, and 17 digits.
+/// Returns a number with 15 digits, as spreadsheet programs show it: files have `0.30000000000000004` for 0.1 + 0.2.
 fn plain(number: f64, written: &str) -> String {
     if number != 0.0 && !(1e-5..1e15).contains(&number.abs()) {
         return written.to_owned();
     }
-    number.to_string()
+    format!("{number:.14e}").parse().unwrap_or(number).to_string()
 }
 
 /// Returns a date and time of ISO 8601 without the time if that is midnight.
@@ -551,8 +551,8 @@ mod tests {
             Some("Harbour"),
             &[(
                 "Moorings",
-                "# Moorings\n\nboat: Seagull & Tern; owner: Ann of the pier; until: 2024-01-01\n\
-                 owner: TRUE; 0.30000000000000004; until: 2024-01-01 12:00:00; 30:00:00",
+                "# Moorings\n\nboat | owner |  | until\nSeagull & Tern | Ann of the pier |  | 2024-01-01\n \
+                 | TRUE | 0.3 | 2024-01-01 12:00:00 | 30:00:00",
                 (3, 4),
             )],
         );
