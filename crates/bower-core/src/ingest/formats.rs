@@ -2,7 +2,10 @@
 
 use super::draft::ParsedFile;
 use super::office::Office;
-use super::{asciidoc, delimited, epub, html, json_lines, latex, mail, markdown, notebook, office, org, pdf, rst, rtf, sheets, subtitles, texinfo};
+use super::{
+    asciidoc, delimited, epub, html, json_lines, latex, mail, markdown, notebook, office, org, pdf, rst, rtf,
+    sheets, subtitles, texinfo,
+};
 use crate::config::Settings;
 
 /// Reads a whole file of one format.
