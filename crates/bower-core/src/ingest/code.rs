@@ -216,7 +216,8 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(source: &str, language: &Language, max: usize, expected: &[(&str, &str)]) {
+    fn check(source: &str, extension: &str, max: usize, expected: &[(&str, &str)]) {
+        let language = Language::of("", extension, "").expect("a language");
         let settings = Settings { code_chunk_max: max, ..Settings::default() };
         let reading = parse(source, language, &settings);
         let got: Vec<_> = reading
@@ -261,6 +262,22 @@ mod tests {
     }
 
     #[test]
+    fn a_long_definition_below_a_decorator_is_named_once() {
+        let source = "@total\nclass Shelf:\n    def put(self, book):\n        self.books.append(book)\n\n    def take(self, name):\n        \
+                      return self.books.pop(name)\n";
+        check(
+            source,
+            "py",
+            80,
+            &[
+                ("class Shelf", "@total\nclass Shelf:"),
+                ("class Shelf > def put", "    def put(self, book):\n        self.books.append(book)"),
+                ("class Shelf > def take", "    def take(self, name):\n        return self.books.pop(name)"),
+            ],
+        );
+    }
+
+    #[test]
     fn long_sound_code_keeps_its_tree() {
         // Dense code: few bytes per operation of the parser.
         for (extension, line) in [
@@ -274,7 +291,7 @@ mod tests {
             let head = if extension == "go" { "package a\n" } else { "" };
             let lines: String = (0..25_000).map(|at| line.replace('#', &at.to_string())).collect();
             let source = format!("{head}{lines}");
-            let language = Language::of("", extension).expect("a language");
+            let language = Language::of("", extension, "").expect("a language");
             let tree =
                 tree(&source, language).unwrap_or_else(|| panic!("{extension}: {} bytes", source.len()));
             assert!(!tree.root_node().has_error(), "{extension}");

@@ -45,18 +45,19 @@ pub fn defined_name(symbol: &str) -> &str {
 
 /// Whether the definitions of a file can be listed, by its name.
 pub fn has_definitions(path: &Path) -> bool {
-    language(path).is_some()
+    language(path, "").is_some()
 }
 
-fn language(path: &Path) -> Option<&'static Language> {
+fn language(path: &Path, source: &str) -> Option<&'static Language> {
     let lower = |text: Option<&std::ffi::OsStr>| text.map(|text| text.to_string_lossy().to_lowercase());
-    Language::of(&lower(path.file_name())?, &lower(path.extension()).unwrap_or_default())
+    Language::of(&lower(path.file_name())?, &lower(path.extension()).unwrap_or_default(), source)
 }
 
 /// Returns the definitions in a file, outer ones before those in them. Empty for a language without a grammar, and for source
 /// that the parser gives up on.
 pub fn definitions(path: &Path, source: &str) -> Vec<Definition> {
-    let Some((language, tree)) = language(path).and_then(|known| Some((known, tree(source, known)?))) else {
+    let Some((language, tree)) = language(path, source).and_then(|known| Some((known, tree(source, known)?)))
+    else {
         return Vec::new();
     };
     let mut walk = Walk { source, language, lines: Lines::new(source), named: None, all: Vec::new() };

@@ -1,10 +1,8 @@
-//! Lists the languages with a grammar: the files they are in, and the nodes of their syntax trees that define something.
+//! Lists the languages with a grammar: their files, and the nodes of their syntax trees that define something.
 //! A further language is one more row and, if it is new, one more crate.
 
 /// A language with a grammar.
 pub(super) struct Language {
-    /// Its usual name.
-    pub name: &'static str,
     /// Extensions of its files, in lower case.
     extensions: &'static [&'static str],
     /// Whole names of its files, in lower case.
@@ -45,10 +43,15 @@ impl Definition {
 }
 
 impl Language {
-    /// Returns the language of a file; its name and its extension are in lower case.
-    pub fn of(name: &str, extension: &str) -> Option<&'static Self> {
+    /// Returns the language of a file. Its name and extension are in lower case; the first line of its text may name a program.
+    pub fn of(name: &str, extension: &str, text: &str) -> Option<&'static Self> {
         let by_extension = LANGUAGES.iter().find(|language| language.extensions.contains(&extension));
-        by_extension.or_else(|| LANGUAGES.iter().find(|language| language.names.contains(&name)))
+        let by_name = || LANGUAGES.iter().find(|language| language.names.contains(&name));
+        let by_program = || {
+            let program = interpreter(text)?;
+            LANGUAGES.iter().find(|language| language.interpreters.contains(&program))
+        };
+        by_extension.or_else(by_name).or_else(by_program)
     }
 
     /// Returns the rows of its definitions in order.
@@ -62,10 +65,20 @@ impl Language {
     }
 }
 
-/// The languages, by name.
+/// Returns the program that the first line of a script names, without its version: `python` for `#!/usr/bin/env python3`.
+fn interpreter(text: &str) -> Option<&str> {
+    let mut words = text.strip_prefix("#!")?.lines().next()?.split_whitespace();
+    let mut program = words.next()?;
+    if program.ends_with("/env") {
+        program = words.find(|word| !word.starts_with('-') && !word.contains('='))?;
+    }
+    let name = program.rsplit('/').next()?;
+    Some(name.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.'))
+}
+
+/// The languages in alphabetical order of their names.
 static LANGUAGES: &[Language] = &[
     Language {
-        name: "C",
         extensions: &["c", "h"],
         names: &[],
         interpreters: &[],
@@ -75,7 +88,6 @@ static LANGUAGES: &[Language] = &[
         leads: &[],
     },
     Language {
-        name: "Go",
         extensions: &["go"],
         names: &[],
         interpreters: &[],
@@ -90,7 +102,6 @@ static LANGUAGES: &[Language] = &[
         leads: &[],
     },
     Language {
-        name: "Java",
         extensions: &["java"],
         names: &[],
         interpreters: &[],
@@ -108,7 +119,6 @@ static LANGUAGES: &[Language] = &[
         leads: &["annotation", "marker_annotation"],
     },
     Language {
-        name: "JavaScript",
         extensions: &["js", "jsx", "mjs", "cjs"],
         names: &[],
         interpreters: &["node", "nodejs"],
@@ -118,7 +128,6 @@ static LANGUAGES: &[Language] = &[
         leads: &["decorator"],
     },
     Language {
-        name: "Python",
         extensions: &["py", "pyi", "pyw"],
         names: &["sconstruct", "wscript"],
         interpreters: &["python", "pypy"],
@@ -132,7 +141,6 @@ static LANGUAGES: &[Language] = &[
         leads: &["decorator"],
     },
     Language {
-        name: "Rust",
         extensions: &["rs"],
         names: &[],
         interpreters: &[],
@@ -156,7 +164,6 @@ static LANGUAGES: &[Language] = &[
         leads: &["attribute_item"],
     },
     Language {
-        name: "TypeScript",
         extensions: &["ts", "mts", "cts"],
         names: &[],
         interpreters: &[],
@@ -166,7 +173,6 @@ static LANGUAGES: &[Language] = &[
         leads: &["decorator"],
     },
     Language {
-        name: "TSX",
         extensions: &["tsx"],
         names: &[],
         interpreters: &[],
@@ -219,3 +225,54 @@ const TYPESCRIPT: &[Definition] = &[
     define("internal_module", "namespace {name}"),
     define("module", "namespace {name}"),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_script_names_its_interpreter() {
+        for (text, expected) in [
+            ("#!/usr/bin/python3.11\nimport os\n", Some("python")),
+            ("#! /usr/bin/env python3\n", Some("python")),
+            ("#!/usr/bin/env -S NODE_ENV=test node --test\n", Some("node")),
+            ("#!/usr/bin/env\n", None),
+            ("#!\nnode\n", None),
+            ("import os\n", None),
+        ] {
+            assert_eq!(interpreter(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_extension_counts_before_the_first_line() {
+        let kinds =
+            |name, extension, text| Language::of(name, extension, text).map(|found| found.extensions[0]);
+        assert_eq!(kinds("serve", "", "#!/usr/bin/env python3\n"), Some("py"));
+        assert_eq!(kinds("serve.js", "js", "#!/usr/bin/env python3\n"), Some("js"));
+        assert_eq!(kinds("wscript", "", "import os\n"), Some("py"));
+        assert_eq!(kinds("serve", "", "#!/usr/bin/awk -f\n"), None);
+    }
+
+    #[test]
+    fn every_row_names_kinds_and_fields_of_its_grammar() {
+        for language in LANGUAGES {
+            let grammar = (language.grammar)();
+            let known = |word: &str, named| grammar.id_for_node_kind(word, named) != 0;
+            let step = |word: &str| {
+                word == "0"
+                    || grammar.field_id_for_name(word).is_some()
+                    || known(word, true)
+                    || known(word, false)
+            };
+            for row in language.definitions() {
+                assert!(known(row.kind, true), "{:?}: {}", language.extensions, row.kind);
+                let braces = row.label.split('{').skip(1).filter_map(|piece| piece.split('}').next());
+                let paths = braces.chain(row.label.strip_prefix('=')).chain(row.only.map(|only| only.0));
+                for word in paths.flat_map(|path| path.split('.')) {
+                    assert!(step(word), "{:?}: {}: {word}", language.extensions, row.kind);
+                }
+            }
+        }
+    }
+}

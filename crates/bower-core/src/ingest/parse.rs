@@ -76,7 +76,7 @@ pub fn parse(path: &Path, bytes: &[u8], settings: &Settings) -> Result<Parsed, S
             if let Some(reason) = read::minified(&text) {
                 return Err(skip(reason));
             }
-            match Language::of(&name, extension) {
+            match Language::of(&name, extension, &text) {
                 Some(language) => code::parse(&text, language, settings),
                 None if man::is_page(extension, &text) => man::parse(&text, settings),
                 None if extension == "txt" && asciidoc::is_document(&text) => {
@@ -134,7 +134,7 @@ fn extension_of(name: &str) -> &str {
 pub fn title_of_name(path: &Path) -> Option<String> {
     const FIRST: [&str; 2] = ["index", "readme"];
     let lower = lower_name(path);
-    if Language::of(&lower, extension_of(&lower)).is_some() {
+    if Language::of(&lower, extension_of(&lower), "").is_some() {
         return None;
     }
     let own = path.file_stem()?.to_str()?;
@@ -409,7 +409,7 @@ mod tests {
             ("/docs/vault/v/v1./v1a/1.2/a.md", "current"),
             ("a.md", "current"),
         ] {
-            assert_eq!(version(Path::new(path)), expected, "{path}");
+            assert_eq!(version_of(Path::new(path)), expected, "{path}");
         }
     }
 
