@@ -1,4 +1,4 @@
-//! Converts AsciiDoc to Markdown and chunks it.
+//! Converts `AsciiDoc` to Markdown and chunks it.
 //! One pass over the lines; each line of output remembers its source line. Includes are not followed, and all branches of a
 //! condition are kept, because the attributes that decide it often come from the command line.
 //!
@@ -19,7 +19,7 @@ const MOST_NESTED: usize = 64;
 /// First lines in which a text's title must stand.
 const HEAD: usize = 40;
 
-/// Converts and chunks a document. An armoured message of OpenPGP, whose name ends in `.asc` too, is read as plain text.
+/// Converts and chunks a document. An armoured message of `OpenPGP`, whose name ends in `.asc` too, is read as plain text.
 pub(super) fn parse(source: &str, settings: &Settings) -> ParsedFile {
     if source.starts_with("-----BEGIN PGP ") {
         return text::parse(source, "asc", settings);
@@ -38,8 +38,8 @@ pub(super) fn parse(source: &str, settings: &Settings) -> ParsedFile {
     file
 }
 
-/// Whether a text without an extension of its own is AsciiDoc: its first line of text is a title, and a line further down has a
-/// form that only AsciiDoc has.
+/// Whether a text without an extension of its own is `AsciiDoc`: its first line of text is a title, and a line further down has a
+/// form that only `AsciiDoc` has.
 pub(super) fn is_document(text: &str) -> bool {
     let mut lines = text.lines().take(HEAD).skip_while(|line| {
         let is_attribute = line.starts_with(':') && attribute_entry(line).is_some();
@@ -77,6 +77,7 @@ enum Open {
 }
 
 #[derive(Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is where the reader stands, apart from the others")]
 struct Document {
     blocks: Blocks,
     title: Option<String>,
@@ -116,7 +117,7 @@ impl Document {
         self.flush();
         self.blocks.close_code();
         if let Some(Open::Table(table)) = self.open.pop() {
-            self.close_table(table);
+            self.close_table(&table);
         }
     }
 
@@ -153,7 +154,7 @@ impl Document {
             Some(Open::Table(table)) => {
                 if table.ends_with(line) {
                     if let Some(Open::Table(table)) = self.open.pop() {
-                        self.close_table(table);
+                        self.close_table(&table);
                     }
                 } else if !line.starts_with("//") {
                     table.line(line, self.blocks.out.number);
@@ -238,7 +239,7 @@ impl Document {
     fn begin_block(&mut self, line: &str) {
         if let Some(inside) = block_attributes(line) {
             if !inside.starts_with('[') {
-                self.attributes = inside.to_owned();
+                inside.clone_into(&mut self.attributes);
             }
             return;
         }
@@ -330,9 +331,8 @@ impl Document {
         let opened = match mark {
             '/' => Open::Comment(end),
             '-' | '.' | '`' if line != "--" => Open::Code(end),
-            '=' | '*' | '_' | '-' if is_code => Open::Code(end),
+            '=' | '*' | '_' | '-' | '+' if is_code => Open::Code(end),
             '_' if style == "verse" => Open::Lines(end),
-            '+' if is_code => Open::Code(end),
             '+' => Open::Lines(end),
             '|' | ',' | ':' => Open::Table(Table::new(&self.attributes, line)),
             _ => Open::Plain { delimiter: end, lists: std::mem::take(&mut self.lists) },
@@ -384,15 +384,12 @@ impl Document {
         self.is_head = false;
         self.attributes.clear();
         self.is_joined = false;
-        let depth = match self.lists.iter().position(|mark| *mark == item.list) {
-            Some(depth) => {
-                self.lists.truncate(depth + 1);
-                depth
-            }
-            None => {
-                self.lists.push(item.list);
-                self.lists.len() - 1
-            }
+        let depth = if let Some(depth) = self.lists.iter().position(|mark| *mark == item.list) {
+            self.lists.truncate(depth + 1);
+            depth
+        } else {
+            self.lists.push(item.list);
+            self.lists.len() - 1
         };
         self.blocks.item(self.base + depth, &item.mark);
         self.is_term = item.term.is_some() && item.text.is_empty();
@@ -428,7 +425,7 @@ impl Document {
         }
     }
 
-    fn close_table(&mut self, table: Table) {
+    fn close_table(&mut self, table: &Table) {
         let rows = table.rows(|text| shown(text, &self.known));
         self.blocks.table(&rows);
     }

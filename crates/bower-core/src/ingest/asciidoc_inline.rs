@@ -1,4 +1,4 @@
-//! Turns the marks inside a paragraph of AsciiDoc into text: attributes, macros, links, quotation marks and emphasis.
+//! Turns the marks inside a paragraph of `AsciiDoc` into text: attributes, macros, links, quotation marks and emphasis.
 
 use std::cell::Cell;
 use std::collections::HashMap;

@@ -1,4 +1,4 @@
-//! Reads the tables of AsciiDoc, whose cells may span lines, columns and rows.
+//! Reads the tables of `AsciiDoc`, whose cells may span lines, columns and rows.
 
 use super::blocks::{MOST_COLUMNS, Row};
 
@@ -151,7 +151,7 @@ pub(super) fn values(line: &str, separator: char) -> Vec<String> {
     for letter in line.chars() {
         match (letter, found.last_mut()) {
             ('"', Some(value)) if separator == ',' && (is_quoted || value.trim().is_empty()) => {
-                is_quoted = !is_quoted
+                is_quoted = !is_quoted;
             }
             (letter, _) if letter == separator && !is_quoted => found.push(String::new()),
             (letter, Some(value)) => value.push(letter),

@@ -61,7 +61,7 @@ impl Blocks {
         let mut is_first = true;
         for (line, number) in text.split('\n').zip(self.begin.max(1)..) {
             let line = line.trim();
-            if line.is_empty() && !(is_first && !mark.is_empty()) {
+            if line.is_empty() && (!is_first || mark.is_empty()) {
                 continue;
             }
             let around = self.widths.len().saturating_sub(usize::from(is_first && !mark.is_empty()));

@@ -2,7 +2,7 @@
 //! One pass over the letters; each line of output remembers its source line. Files that are included are not followed. Formulas are
 //! kept as written. Commands that it does not know are dropped, and what stands in their braces is kept.
 //!
-//! Sources: LaTeX2e: An unofficial reference manual, 2024, and the manuals of the packages that define the commands in its tables.
+//! Sources: `LaTeX2e`: An unofficial reference manual, 2024, and the manuals of the packages that define the commands in its tables.
 
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
@@ -414,9 +414,9 @@ impl<'a> Document<'a> {
                     self.source.optional();
                 }
                 if self.table.as_ref().is_some_and(|table| table.depth == 0) {
-                    self.end_row()
+                    self.end_row();
                 } else {
-                    self.push('\n')
+                    self.push('\n');
                 }
             }
             '(' => {
@@ -430,7 +430,7 @@ impl<'a> Document<'a> {
                 }
             }
             '\'' | '`' | '"' | '^' | '~' | '=' | '.' => {
-                self.accented(accent(&sign.to_string()).unwrap_or(' '))
+                self.accented(accent(&sign.to_string()).unwrap_or(' '));
             }
             ' ' | '\n' | ',' | ';' | ':' | '>' => self.push(' '),
             '/' | '-' | '!' | '@' | ')' | ']' | '<' | '+' | '*' => {}
@@ -449,12 +449,11 @@ impl<'a> Document<'a> {
         let is_grouped = self.source.rest[..blank].contains('{');
         self.source.skip(blank + letter.len_utf8());
         let letter = if blank > 0 && letter == 'i' { 'i' } else { letter };
-        match compose(letter, combining) {
-            Some(composed) => self.push(composed),
-            None => {
-                self.push(letter);
-                self.push(combining);
-            }
+        if let Some(composed) = compose(letter, combining) {
+            self.push(composed)
+        } else {
+            self.push(letter);
+            self.push(combining);
         }
         if is_grouped && self.source.rest.starts_with('}') {
             self.source.skip(1);
@@ -577,12 +576,11 @@ impl<'a> Document<'a> {
             Environment::Table(arguments) => {
                 self.source.optional();
                 self.source.drop_groups(arguments);
-                match &mut self.table {
-                    Some(table) => table.depth += 1,
-                    None => {
-                        self.flush();
-                        self.table = Some(Table { spans: (1, 1), ..Table::default() });
-                    }
+                if let Some(table) = &mut self.table {
+                    table.depth += 1
+                } else {
+                    self.flush();
+                    self.table = Some(Table { spans: (1, 1), ..Table::default() });
                 }
             }
             Environment::Other(arguments) => {

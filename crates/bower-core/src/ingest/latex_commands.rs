@@ -68,128 +68,138 @@ pub(super) fn meaning(name: &str) -> Meaning {
     }
 }
 
-/// Returns how many arguments in braces of a command are not for readers: labels, lengths, colours, names of files.
+/// Commands with arguments in braces that are not for readers: labels, lengths, colours, names of files. The first list has
+/// those with one such argument, the second those with two, and so on.
+const HIDDEN: [&[&str]; 4] = [
+    &[
+        "label",
+        "ref",
+        "pageref",
+        "eqref",
+        "autoref",
+        "cref",
+        "Cref",
+        "nameref",
+        "vref",
+        "index",
+        "glossary",
+        "nocite",
+        "bibliography",
+        "bibliographystyle",
+        "addbibresource",
+        "input",
+        "include",
+        "includeonly",
+        "includegraphics",
+        "usepackage",
+        "RequirePackage",
+        "documentclass",
+        "pagestyle",
+        "thispagestyle",
+        "pagenumbering",
+        "vspace",
+        "hspace",
+        "vskip",
+        "phantom",
+        "hphantom",
+        "vphantom",
+        "color",
+        "pagecolor",
+        "textcolor",
+        "colorbox",
+        "href",
+        "hypertarget",
+        "hyperlink",
+        "hypersetup",
+        "graphicspath",
+        "raisebox",
+        "parbox",
+        "scalebox",
+        "rotatebox",
+        "linespread",
+        "theoremstyle",
+        "cline",
+        "cmidrule",
+        "geometry",
+        "lstset",
+        "usetikzlibrary",
+        "tikzset",
+        "pgfplotsset",
+        "newlength",
+        "newcounter",
+        "stepcounter",
+        "refstepcounter",
+        "usetheme",
+        "usecolortheme",
+        "selectlanguage",
+        "foreignlanguage",
+        "hyphenation",
+        "lstinputlisting",
+        "verbatiminput",
+        "bibitem",
+        "fontfamily",
+        "fontseries",
+        "fontshape",
+        "setmainfont",
+        "setsansfont",
+        "setmonofont",
+        "newsavebox",
+        "usebox",
+        "sbox",
+        "addvspace",
+        "enlargethispage",
+        "captionsetup",
+        "rowcolor",
+        "cellcolor",
+        "columncolor",
+        "arrayrulecolor",
+        "tikz",
+        "makebox",
+        "ProvidesFile",
+        "ProvidesPackage",
+        "NeedsTeXFormat",
+        "pdfbookmark",
+        "setlist",
+        "DeclareGraphicsExtensions",
+        "DeleteShortVerb",
+        "AtBeginDocument",
+        "AtEndDocument",
+        "includepdf",
+        "markright",
+    ],
+    &[
+        "setlength",
+        "addtolength",
+        "settowidth",
+        "settoheight",
+        "setcounter",
+        "addtocounter",
+        "rule",
+        "resizebox",
+        "fontsize",
+        "DeclareMathOperator",
+        "colorlet",
+        "fcolorbox",
+        "savebox",
+        "markboth",
+        "titlespacing",
+        "newfloat",
+        "declaretheorem",
+        "setbeamertemplate",
+        "setbeamercolor",
+        "setbeamerfont",
+        "renewbibmacro",
+    ],
+    &["newenvironment", "renewenvironment", "definecolor", "addcontentsline", "DeclareFontFamily"],
+    &["titleformat", "NewDocumentEnvironment"],
+];
+
+/// Returns how many arguments in braces of a command are not for readers.
 pub(super) fn arguments(name: &str) -> usize {
-    match name {
-        "label"
-        | "ref"
-        | "pageref"
-        | "eqref"
-        | "autoref"
-        | "cref"
-        | "Cref"
-        | "nameref"
-        | "vref"
-        | "index"
-        | "glossary"
-        | "nocite"
-        | "bibliography"
-        | "bibliographystyle"
-        | "addbibresource"
-        | "input"
-        | "include"
-        | "includeonly"
-        | "includegraphics"
-        | "usepackage"
-        | "RequirePackage"
-        | "documentclass"
-        | "pagestyle"
-        | "thispagestyle"
-        | "pagenumbering"
-        | "vspace"
-        | "hspace"
-        | "vskip"
-        | "phantom"
-        | "hphantom"
-        | "vphantom"
-        | "color"
-        | "pagecolor"
-        | "textcolor"
-        | "colorbox"
-        | "href"
-        | "hypertarget"
-        | "hyperlink"
-        | "hypersetup"
-        | "graphicspath"
-        | "raisebox"
-        | "parbox"
-        | "scalebox"
-        | "rotatebox"
-        | "linespread"
-        | "theoremstyle"
-        | "cline"
-        | "cmidrule"
-        | "geometry"
-        | "lstset"
-        | "usetikzlibrary"
-        | "tikzset"
-        | "pgfplotsset"
-        | "newlength"
-        | "newcounter"
-        | "stepcounter"
-        | "refstepcounter"
-        | "usetheme"
-        | "usecolortheme"
-        | "selectlanguage"
-        | "foreignlanguage"
-        | "hyphenation"
-        | "lstinputlisting"
-        | "verbatiminput"
-        | "bibitem"
-        | "fontfamily"
-        | "fontseries"
-        | "fontshape"
-        | "setmainfont"
-        | "setsansfont"
-        | "setmonofont"
-        | "newsavebox"
-        | "usebox"
-        | "sbox"
-        | "addvspace"
-        | "enlargethispage"
-        | "captionsetup"
-        | "rowcolor"
-        | "cellcolor"
-        | "columncolor"
-        | "arrayrulecolor"
-        | "tikz"
-        | "makebox"
-        | "ProvidesFile"
-        | "ProvidesPackage"
-        | "NeedsTeXFormat"
-        | "pdfbookmark"
-        | "setlist"
-        | "DeclareGraphicsExtensions"
-        | "DeleteShortVerb"
-        | "AtBeginDocument"
-        | "AtEndDocument"
-        | "includepdf"
-        | "markright" => 1,
-        "setlength"
-        | "addtolength"
-        | "settowidth"
-        | "settoheight"
-        | "setcounter"
-        | "addtocounter"
-        | "rule"
-        | "resizebox"
-        | "fontsize"
-        | "DeclareMathOperator"
-        | "colorlet"
-        | "fcolorbox"
-        | "savebox"
-        | "markboth"
-        | "titlespacing"
-        | "newfloat"
-        | "declaretheorem"
-        | "setbeamertemplate"
-        | "setbeamercolor"
-        | "setbeamerfont"
-        | "renewbibmacro" => 2,
-        "newenvironment" | "renewenvironment" | "definecolor" | "addcontentsline" | "DeclareFontFamily" => 3,
-        "titleformat" | "NewDocumentEnvironment" => 4,
+    match HIDDEN.iter().position(|names| names.contains(&name)) {
+        Some(place) => place + 1,
         // Citations have many names: `\citep`, `\parencite`, `\textcite`.
-        _ => usize::from(name.contains("cite") && !name.contains("citetitle")),
+        None => usize::from(name.contains("cite") && !name.contains("citetitle")),
     }
 }
 

@@ -20,7 +20,7 @@ pub(super) fn parse(source: &str, settings: &Settings) -> ParsedFile {
     for (name, value) in document.fields {
         match name.as_str() {
             "title" => {
-                file.title = Some(file.title.map_or(value.clone(), |title| format!("{title} {value}")))
+                file.title = Some(file.title.map_or(value.clone(), |title| format!("{title} {value}")));
             }
             _ => {
                 file.metadata.insert(name, Value::String(value));

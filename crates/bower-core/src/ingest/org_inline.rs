@@ -75,17 +75,14 @@ impl<'a> Inline<'a> {
         let Some(inside) = self.rest.starts_with("[fn:").then(|| self.until(4, "]")).flatten() else {
             return false;
         };
-        match inside.split_once(':') {
-            Some((_, text)) => {
-                self.shown.push_str(" (");
-                self.shown.push_str(text.trim());
-                self.shown.push(')');
-            }
-            None => {
-                self.shown.push('[');
-                self.shown.push_str(inside);
-                self.shown.push(']');
-            }
+        if let Some((_, text)) = inside.split_once(':') {
+            self.shown.push_str(" (");
+            self.shown.push_str(text.trim());
+            self.shown.push(')');
+        } else {
+            self.shown.push('[');
+            self.shown.push_str(inside);
+            self.shown.push(']');
         }
         true
     }

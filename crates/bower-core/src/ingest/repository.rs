@@ -54,6 +54,7 @@ fn git_folder(root: &Path) -> Option<PathBuf> {
 
 /// Returns the checked-out branch; the outer `None` says that this is no `HEAD`. While a branch is rebased, no branch is
 /// checked out, and git notes its name.
+#[expect(clippy::option_option, reason = "no HEAD, and a HEAD without a branch, are different findings")]
 fn branch_of(head: &str, git: &Path) -> Option<Option<String>> {
     let name = |text: &str| text.trim_end().strip_prefix("refs/heads/").map(str::to_owned);
     if let Some(reference) = head.strip_prefix("ref:") {

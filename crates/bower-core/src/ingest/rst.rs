@@ -217,9 +217,8 @@ impl<'a> Document<'a> {
         }
         if self.blocks.is_open() {
             // A table or an explicit block directly behind a paragraph is an error of its author, but frequent.
-            if !(text.starts_with(".. ") && text.contains("::") && indent <= self.indent)
-                && !self.is_sibling(text, indent)
-            {
+            let is_block = text.starts_with(".. ") && text.contains("::") && indent <= self.indent;
+            if !is_block && !self.is_sibling(text, indent) {
                 return self.blocks.add(text);
             }
             self.flush();

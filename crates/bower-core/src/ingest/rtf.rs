@@ -142,9 +142,9 @@ impl<'a> Document<'a> {
                 b'{' => {
                     self.decode();
                     if self.states.len() < MOST_NESTED {
-                        self.states.push(self.state)
+                        self.states.push(self.state);
                     } else {
-                        self.beyond += 1
+                        self.beyond += 1;
                     }
                     self.state.is_note = false;
                 }
@@ -234,7 +234,7 @@ impl<'a> Document<'a> {
             }
             Target::Nothing | Target::Fonts => {}
             Target::Styles | Target::Title | Target::Author | Target::Keywords | Target::Mark => {
-                self.aside.push_str(text)
+                self.aside.push_str(text);
             }
         }
     }
@@ -331,7 +331,7 @@ impl<'a> Document<'a> {
             "f" if self.state.target == Target::Fonts => self.font = number.unwrap_or(0),
             "f" => {
                 self.state.encoding =
-                    self.encodings.get(&number.unwrap_or(0)).copied().unwrap_or(self.default)
+                    self.encodings.get(&number.unwrap_or(0)).copied().unwrap_or(self.default);
             }
             "fcharset" => {
                 let encoding = number.and_then(code_page).map_or(self.default, of_code_page);

@@ -85,7 +85,7 @@ fn sheets(workbook: &str) -> Result<(Vec<(String, String)>, bool), String> {
                 sheets.push((element.get("name").unwrap_or_default(), link));
             }
             "workbookPr" => {
-                has_1904 = element.get("date1904").is_some_and(|value| value != "0" && value != "false")
+                has_1904 = element.get("date1904").is_some_and(|value| value != "0" && value != "false");
             }
             _ => {}
         }

@@ -1,7 +1,7 @@
-//! Reads subtitles (SRT, WebVTT, SBV, ASS) as prose: the cues are joined to paragraphs, without markup and repetitions.
+//! Reads subtitles (SRT, `WebVTT`, SBV, ASS) as prose: the cues are joined to paragraphs, without markup and repetitions.
 //! The section of a chunk is its time, and its lines are those of its cues.
 //!
-//! Sources: WebVTT (W3C Candidate Recommendation), section 4; Matroska's descriptions of SRT and ASS.
+//! Sources: `WebVTT` (W3C Candidate Recommendation), section 4; Matroska's descriptions of SRT and ASS.
 
 use super::draft::{Draft, ParsedFile};
 use super::markup::References;
@@ -30,7 +30,7 @@ struct Cue {
     text: Vec<String>,
 }
 
-/// Reads a whole file of SRT, WebVTT or SBV.
+/// Reads a whole file of SRT, `WebVTT` or SBV.
 pub(super) fn parse(text: &str, settings: &Settings) -> ParsedFile {
     parsed(&cues(text), text, settings)
 }
@@ -49,7 +49,7 @@ fn parsed(cues: &[Cue], text: &str, settings: &Settings) -> ParsedFile {
     ParsedFile { drafts, ..ParsedFile::default() }
 }
 
-/// Reads the cues of SRT, WebVTT and SBV: a line of times, and the lines of text up to an empty one.
+/// Reads the cues of SRT, `WebVTT` and SBV: a line of times, and the lines of text up to an empty one.
 fn cues(text: &str) -> Vec<Cue> {
     let is_vtt = text.starts_with("WEBVTT");
     let mut cues: Vec<Cue> = Vec::new();
@@ -125,21 +125,18 @@ fn plain(line: &str) -> String {
                 && rest.starts_with('<');
         let close = if rest.starts_with('<') { b'>' } else { b'}' };
         // A tag is short. The limit keeps the time linear.
-        match rest.bytes().take(if is_tag { TAG_MAX } else { 0 }).position(|byte| byte == close) {
-            Some(end) => {
-                // `<v.loud Mary>` names who speaks.
-                let voice =
-                    rest[1..end].strip_prefix('v').filter(|voice| voice.starts_with(['.', ' ', '\t']));
-                if let Some((_, name)) = voice.and_then(|voice| voice.split_once([' ', '\t'])) {
-                    plain.push_str(name.trim());
-                    plain.push_str(": ");
-                }
-                rest = &rest[end + 1..];
+        if let Some(end) = rest.bytes().take(if is_tag { TAG_MAX } else { 0 }).position(|byte| byte == close)
+        {
+            // `<v.loud Mary>` names who speaks.
+            let voice = rest[1..end].strip_prefix('v').filter(|voice| voice.starts_with(['.', ' ', '\t']));
+            if let Some((_, name)) = voice.and_then(|voice| voice.split_once([' ', '\t'])) {
+                plain.push_str(name.trim());
+                plain.push_str(": ");
             }
-            None => {
-                plain.push_str(&rest[..1]);
-                rest = &rest[1..];
-            }
+            rest = &rest[end + 1..];
+        } else {
+            plain.push_str(&rest[..1]);
+            rest = &rest[1..];
         }
     }
     plain.push_str(rest);

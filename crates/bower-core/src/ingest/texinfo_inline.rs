@@ -111,7 +111,7 @@ impl<'a> Inline<'a> {
         match name {
             "xref" | "ref" | "pxref" | "inforef" | "url" | "uref" | "email" | "image" | "acronym"
             | "abbr" | "value" | "anchor" | "inlineraw" | "inlinefmt" | "U" | "link" | "indicateurl" => {
-                self.with_arguments(name)
+                self.with_arguments(name);
             }
             "math" => self.open(rest, "$", "$"),
             "footnote" => self.open(rest, " (", ")"),
@@ -182,7 +182,6 @@ impl<'a> Inline<'a> {
             "image" => argument(3).unwrap_or_default().to_owned(),
             "xref" => format!("See {}", argument(2).or(argument(1)).unwrap_or(first)),
             "pxref" => format!("see {}", argument(2).or(argument(1)).unwrap_or(first)),
-            "ref" | "inforef" | "link" => argument(2).or(argument(1)).unwrap_or(first).to_owned(),
             "acronym" | "abbr" => argument(1).map_or(first.to_owned(), |long| format!("{first} ({long})")),
             "inlineraw" | "inlinefmt" => {
                 argument(1).filter(|_| first == "plaintext").unwrap_or_default().to_owned()

@@ -146,6 +146,5 @@ pub(super) fn start_of(source: &str, line: u32) -> usize {
 
 /// Returns the line of a byte, from 1.
 fn line_of(source: &str, at: usize) -> u32 {
-    let ends = source.as_bytes()[..at].iter().filter(|byte| **byte == b'\n').count();
-    u32::try_from(ends + 1).unwrap_or(u32::MAX)
+    u32::try_from(source[..at].matches('\n').count() + 1).unwrap_or(u32::MAX)
 }

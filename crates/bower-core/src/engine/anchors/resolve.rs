@@ -54,13 +54,17 @@ pub(super) fn anchors(project: &ProjectFiles, folder: &Path, text: &str) -> Vec<
         match (project.content(&path), lines) {
             (Content::Text(source), Some(lines)) => add(of_lines(project, &empty, &path, &source, lines)),
             (Content::Text(source), None) if !with_symbols.contains(&path) => {
-                add(Anchor { text: Some(TextHash::of(source.as_bytes())), path: Some(path), ..empty.clone() })
+                add(Anchor {
+                    text: Some(TextHash::of(source.as_bytes())),
+                    path: Some(path),
+                    ..empty.clone()
+                });
             }
             (Content::Folder | Content::Unknown, _) => add(Anchor { path: Some(path), ..empty.clone() }),
             (Content::Text(_) | Content::Missing, _) => {}
         }
     }
-    let head = project.repository().and_then(|repository| repository.head());
+    let head = project.repository().and_then(super::git::Repository::head);
     for anchor in &mut found {
         anchor.commit.clone_from(&head);
     }
@@ -157,7 +161,7 @@ fn of_lines(
     let bytes = |range: Range<usize>| TextHash::of(source.as_bytes().get(range).unwrap_or_default());
     let is_around = |one: &&Definition| one.lines.0 <= first && last <= one.lines.1;
     let all = project.definitions(path, source);
-    let around = all.iter().flat_map(|all| all.iter()).filter(is_around).last();
+    let around = all.iter().flat_map(|all| all.iter()).rfind(is_around);
     if let Some(definition) = around.filter(|one| !defined_name(&one.symbol).is_empty()) {
         return of_definition(empty, path, definition, bytes(definition.range.clone()));
     }

@@ -352,7 +352,7 @@ impl Source for FileSource {
                 each(SourceStep::Note(Note::Walked));
                 return Ok(());
             }
-            for content in read_all(engine, entries) {
+            for content in read_all(engine, &entries) {
                 let go_on = each(SourceStep::Note(Note::Found))
                     && match content {
                         Err(skipped) => each(SourceStep::Note(Note::Skipped(skipped))),
@@ -379,7 +379,7 @@ struct Content {
 }
 
 /// Reads files on several threads, and returns them in their order.
-fn read_all(engine: &Engine, entries: Vec<WalkEntry>) -> Vec<std::result::Result<Content, Skipped>> {
+fn read_all(engine: &Engine, entries: &[WalkEntry]) -> Vec<std::result::Result<Content, Skipped>> {
     let most = engine.settings.max_file_bytes;
     in_order(embedder_threads(&engine.settings), entries.len(), |at| match &entries[at] {
         WalkEntry::Skipped(skipped) => Err(skipped.clone()),

@@ -18,7 +18,7 @@ pub(crate) struct Copies {
 
 #[derive(Clone, Debug)]
 struct Text {
-    text: String,
+    content: String,
     is_chunk: bool,
     print: OnceCell<Print>,
     runs: OnceCell<Runs>,
@@ -26,11 +26,11 @@ struct Text {
 
 impl Text {
     fn print(&self) -> &Print {
-        self.print.get_or_init(|| Print::of(&self.text))
+        self.print.get_or_init(|| Print::of(&self.content))
     }
 
     fn runs(&self) -> &Runs {
-        self.runs.get_or_init(|| Runs::of(&self.text))
+        self.runs.get_or_init(|| Runs::of(&self.content))
     }
 }
 
@@ -53,7 +53,7 @@ impl Copies {
         }
         let known = |text: crate::store::IndexedText| {
             let (print, runs) = (OnceCell::new(), OnceCell::new());
-            (text.row, Text { is_chunk: text.parent != 0, text: text.text, print, runs })
+            (text.row, Text { is_chunk: text.parent != 0, content: text.text, print, runs })
         };
         Ok(Self { texts: engine.store.texts(&suspects)?.into_iter().map(known).collect() })
     }

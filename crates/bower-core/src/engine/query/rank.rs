@@ -149,7 +149,7 @@ fn lower_side_files(engine: &Engine, question: &str, ranked: &mut [Ranked]) -> R
     let rows: Vec<RowId> = ranked.iter().take(MAX_LIMIT).map(|one| one.row).collect();
     let paths = engine.store.documents_of(&rows)?;
     // A folder that they all share says nothing about one of them.
-    let shared = shared_folder(paths.iter().flatten().map(|path| Path::new(path)));
+    let shared = shared_folder(paths.iter().flatten().map(Path::new));
     let gain = |path: &Option<String>| {
         let below = Path::new(path.as_deref()?).strip_prefix(&shared).ok()?;
         FileRole::of(below).filter(|role| !role.is_asked(question)).map(|_| -weight)
@@ -201,7 +201,9 @@ fn judge(engine: &Engine, found: &ChannelResults<'_>, scores: &Scores, ranking: 
     };
     let mut features = vec![None; best.len()];
     for ((group, standing), rank) in groups.iter().zip(standings).zip(1..) {
-        group.iter().for_each(|&at| features[at] = Some(features_of(rows[at], standing, rank)));
+        for &at in group {
+            features[at] = Some(features_of(rows[at], standing, rank));
+        }
     }
     ranking.features = features.into_iter().flatten().collect();
     ranking.probabilities =
