@@ -19,19 +19,25 @@ pub(crate) struct StoredFiles {
     /// What the request names.
     roots: Vec<PathBuf>,
     by_path: HashMap<String, KnownDocument>,
-    ids: HashSet<String>,
-    /// Paths by the id that a file of a repository has on every machine.
-    by_repository: HashMap<String, String>,
     /// Roots of working trees that have documents of their own beside those of another clone.
     own_trees: HashSet<PathBuf>,
-    /// Paths of documents by content hash and file name, in order; made when a file is met that is not stored.
-    by_content: Option<HashMap<(String, String), VecDeque<String>>>,
+    /// Made when a file is met that is not stored at its path: most runs meet none.
+    lookups: Option<Lookups>,
     /// The repository of each folder.
     folders: HashMap<PathBuf, Option<Arc<Repository>>>,
     /// Roots of the working trees of this run, by the identity of their repository.
     trees: HashMap<String, PathBuf>,
     /// Whether documents below a root may move to the worktrees of a common folder.
     movable: HashMap<(PathBuf, PathBuf), bool>,
+}
+
+/// The stored documents by what a file is recognised by that is not stored at its path.
+struct Lookups {
+    ids: HashSet<String>,
+    /// Paths by the id that a file of a repository has on every machine.
+    by_repository: HashMap<String, String>,
+    /// Paths by content hash and file name, in order.
+    by_content: HashMap<(String, String), VecDeque<String>>,
 }
 
 /// A file with its stored document.
@@ -75,33 +81,27 @@ impl StoredFiles {
         let mut files = Self {
             collection: collection.to_owned(),
             roots,
-            by_path: HashMap::new(),
-            ids: HashSet::new(),
-            by_repository: HashMap::new(),
+            by_path: HashMap::with_capacity(documents.len()),
             own_trees: HashSet::new(),
-            by_content: None,
+            lookups: None,
             folders: HashMap::new(),
             trees: HashMap::new(),
             movable: HashMap::new(),
         };
         for mut document in documents {
-            files.ids.insert(document.id.clone());
             let is_at_path = document.id == files.id_of_path(&document.path);
             let tree = document.repository_file.as_ref().and_then(|file| tree_of(&document.path, file));
-            if tree.is_none() {
+            if let (Some(file), Some(tree)) = (&document.repository_file, tree) {
+                if !is_at_path && document.id != files.id_in_repository(file) {
+                    if document.id != files.id_in_tree(file, &tree) {
+                        continue;
+                    }
+                    files.own_trees.insert(tree);
+                }
+            } else if is_at_path {
                 // Front matter may have fields with these names.
                 document.repository_file = None;
-            }
-            if let (Some(file), Some(tree)) = (&document.repository_file, tree) {
-                let shared = files.id_in_repository(file);
-                if document.id == shared || is_at_path {
-                    files.by_repository.insert(shared, document.path.clone());
-                } else if document.id == files.id_in_tree(file, &tree) {
-                    files.own_trees.insert(tree);
-                } else {
-                    continue;
-                }
-            } else if !is_at_path {
+            } else {
                 continue;
             }
             files.by_path.insert(document.path.clone(), document);
@@ -132,10 +132,12 @@ impl StoredFiles {
             let id = if stored.repository_file == file {
                 stored.id.clone()
             } else {
+                self.prepare();
                 self.id_at(name, file.as_ref(), tree.as_deref(), Some(&stored.id))
             };
             return Ok(Match { stored: Some(stored), id, file });
         }
+        self.prepare();
         let mut stored = None;
         if let (Some(file), Some(repository)) = (&file, repository.as_deref()) {
             stored = self.elsewhere(file, repository, name);
@@ -153,18 +155,16 @@ impl StoredFiles {
     /// Remembers that a file's document is at its path now.
     pub(crate) fn keep(&mut self, name: &str, found: Match) {
         let Match { stored, id, file } = found;
-        match stored {
-            Some(stored) if stored.path == name && stored.id == id => {}
-            Some(stored) => {
-                self.by_path.remove(&stored.path);
-                self.ids.insert(id.clone());
-                // Until it is written, it is removed under the id that it has.
-                let moved = KnownDocument { path: name.to_owned(), repository_file: file, ..stored };
-                self.by_path.insert(name.to_owned(), moved);
-            }
-            None => {
-                self.ids.insert(id);
-            }
+        if let Some(stored) = stored
+            && (stored.path != name || stored.id != id)
+        {
+            self.by_path.remove(&stored.path);
+            let moved =
+                KnownDocument { id: id.clone(), path: name.to_owned(), repository_file: file, ..stored };
+            self.by_path.insert(name.to_owned(), moved);
+        }
+        if let Some(lookups) = &mut self.lookups {
+            lookups.ids.insert(id);
         }
     }
 
@@ -211,12 +211,35 @@ impl StoredFiles {
         repository
     }
 
+    /// Makes the lookups.
+    fn prepare(&mut self) {
+        if self.lookups.is_some() {
+            return;
+        }
+        let mut documents: Vec<&KnownDocument> = self.by_path.values().collect();
+        documents.sort_unstable_by(|one, other| one.path.cmp(&other.path));
+        let (mut ids, mut by_repository) = (HashSet::new(), HashMap::new());
+        let mut by_content: HashMap<_, VecDeque<String>> = HashMap::new();
+        for document in documents {
+            ids.insert(document.id.clone());
+            if let Some(file) = &document.repository_file {
+                let (shared, by_path) = (self.id_in_repository(file), self.id_of_path(&document.path));
+                if [&shared, &by_path].contains(&&document.id) {
+                    by_repository.insert(shared, document.path.clone());
+                }
+            }
+            let key = (document.hash.clone(), last_part(&document.path).to_owned());
+            by_content.entry(key).or_default().push_back(document.path.clone());
+        }
+        self.lookups = Some(Lookups { ids, by_repository, by_content });
+    }
+
     /// Returns the document of this file of a repository in another working tree, if it may move.
     fn elsewhere(&mut self, file: &RepositoryFile, to: &Repository, name: &str) -> Option<KnownDocument> {
         if self.own_trees.contains(&to.root) {
             return None;
         }
-        let path = self.by_repository.get(&self.id_in_repository(file))?;
+        let path = self.lookups.as_ref()?.by_repository.get(&self.id_in_repository(file))?;
         let stored = self.by_path.get(path).filter(|stored| stored.path != name)?.clone();
         let from = tree_of(&stored.path, stored.repository_file.as_ref()?)?;
         let is_below = self.roots.iter().any(|root| from.starts_with(root));
@@ -230,18 +253,8 @@ impl StoredFiles {
 
     /// Returns a document with this content and file name whose own file is gone.
     fn of_content(&mut self, path: &Path, hash: &str) -> Option<KnownDocument> {
-        let by_content = self.by_content.get_or_insert_with(|| {
-            let mut paths: Vec<&KnownDocument> = self.by_path.values().collect();
-            paths.sort_unstable_by(|one, other| one.path.cmp(&other.path));
-            let mut by_content: HashMap<_, VecDeque<String>> = HashMap::new();
-            for document in paths {
-                let key = (document.hash.clone(), last_part(&document.path).to_owned());
-                by_content.entry(key).or_default().push_back(document.path.clone());
-            }
-            by_content
-        });
         let key = (hash.to_owned(), name_of(Path::new(path.file_name()?)));
-        let waiting = by_content.get_mut(&key)?;
+        let waiting = self.lookups.as_mut()?.by_content.get_mut(&key)?;
         // Each is taken once, in order: the files of a moved folder are met in the order that they had.
         while let Some(candidate) = waiting.pop_front() {
             let Some(stored) = self.by_path.get(&candidate) else { continue };
@@ -268,9 +281,10 @@ impl StoredFiles {
         let by_path = self.id_of_path(name);
         let (Some(file), Some(tree)) = (file, tree) else { return by_path };
         let (shared, own) = (self.id_in_repository(file), self.id_in_tree(file, tree));
+        let is_taken = |id| self.lookups.as_ref().is_some_and(|lookups| lookups.ids.contains(id));
         match stored {
             Some(stored) if [&by_path, &shared, &own].iter().any(|id| *id == stored) => stored.to_owned(),
-            Some(_) | None if self.own_trees.contains(tree) || self.ids.contains(&shared) => own,
+            Some(_) | None if self.own_trees.contains(tree) || is_taken(&shared) => own,
             Some(_) | None => shared,
         }
     }

@@ -1,5 +1,6 @@
 //! Reads documents from files that a walk finds, or from the caller, and compares them with the store.
 
+use crossbeam_channel::bounded;
 use serde_json::{Map, Value};
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -360,12 +361,51 @@ impl Source for FileSource {
                     };
                 if !go_on {
                     return Ok(());
+        let Some(walk) = self.walk.take() else { return Ok(()) };
+        let (found, parts) = bounded(WALK_AHEAD);
+        std::thread::scope(|threads| {
+            // The walk ends early if nobody receives what it finds.
+            threads.spawn(move || walk_parts(walk, &mut |part| found.send(part).is_ok()));
+            for part in parts {
+                for content in read_all(engine, part) {
+                    let go_on = each(SourceStep::Note(Note::Found))
+                        && match content {
+                            Err(skipped) => each(SourceStep::Note(Note::Skipped(skipped))),
+                            Ok(content) => self.look(engine, &content, each)?,
+                        };
+                    if !go_on {
+                        return Ok(());
+                    }
                 }
             }
-        }
+            each(SourceStep::Note(Note::Walked));
+            Ok(())
+        })
     }
 }
 
+/// Cuts a walk into parts whose files are read at once, until `each` returns false.
+fn walk_parts(walk: ingest::Walk, each: &mut dyn FnMut(Vec<WalkEntry>) -> bool) {
+    let (mut part, mut total) = (Vec::new(), 0);
+    for entry in walk {
+        if let WalkEntry::File { bytes, .. } = &entry {
+            total += bytes;
+        }
+        part.push(entry);
+        if part.len() >= READ_AHEAD || total >= READ_AHEAD_BYTES {
+            total = 0;
+            if !each(std::mem::take(&mut part)) {
+                return;
+            }
+        }
+    }
+    if !part.is_empty() {
+        each(part);
+    }
+}
+
+/// Number of parts that the walk may be ahead of reading.
+const WALK_AHEAD: usize = 2;
 /// Number of files that are read at once: a run over unchanged files mostly waits for them.
 const READ_AHEAD: usize = 256;
 /// Bytes of files that are read at once, without the last one.

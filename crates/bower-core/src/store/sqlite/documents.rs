@@ -379,28 +379,32 @@ fn repository_file(metadata: &str) -> Option<RepositoryFile> {
 
 /// Moves one document; one that is gone meanwhile stays so.
 fn move_document(connection: &Connection, moved: &MovedDocument) -> Result<()> {
-    let fields = Map::from_iter(
-        RepositoryFile::fields(moved.repository_file.as_ref()).map(|(name, value)| (name.to_owned(), value)),
-    );
     let row: Option<i64> = connection
-        .prepare_cached(
-            // Another process may have written a document with the new id; the next run compares again.
-            "UPDATE OR IGNORE documents SET id = ?2, path = ?3, file_name = ?4, version = ?5, metadata = json_patch(metadata, ?6)
-             WHERE id = ?1 RETURNING row",
-        )?
-        .query_row(
-            params![
-                moved.from_id,
-                moved.id,
-                moved.path,
-                moved.file_name,
-                moved.version,
-                Value::Object(fields).to_string(),
-            ],
-            |row| row.get(0),
-        )
+        .prepare_cached("SELECT row FROM documents WHERE id = ?1")?
+        .query_row([&moved.from_id], |row| row.get(0))
         .optional()?;
     let Some(row) = row else { return Ok(()) };
+    if moved.id != moved.from_id {
+        // Another process may have written a document with the new id; the next run compares again.
+        let renamed = connection
+            .prepare_cached("UPDATE OR IGNORE documents SET id = ?2 WHERE row = ?1")?
+            .execute(params![row, moved.id])?;
+        if renamed == 0 {
+            return Ok(());
+        }
+    }
+    // One statement by row for each index that changes: all columns at once, found by id, took three times as long.
+    connection
+        .prepare_cached("UPDATE documents SET path = ?2, file_name = ?3, version = ?4 WHERE row = ?1")?
+        .execute(params![row, moved.path, moved.file_name, moved.version])?;
+    let fields = RepositoryFile::fields(moved.repository_file.as_ref());
+    let fields = Map::from_iter(fields.map(|(name, value)| (name.to_owned(), value)));
+    connection
+        .prepare_cached(
+            "UPDATE documents SET metadata = json_patch(metadata, ?2)
+             WHERE row = ?1 AND metadata <> json_patch(metadata, ?2)",
+        )?
+        .execute(params![row, Value::Object(fields).to_string()])?;
     seal_document(connection, row)?;
     if moved.id == moved.from_id {
         return Ok(());
