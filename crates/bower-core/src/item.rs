@@ -6,9 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
-use std::fmt::{self, Write};
-use std::path::Path;
 use std::fmt;
+use std::path::Path;
 use std::str::FromStr;
 
 use crate::error::Error;

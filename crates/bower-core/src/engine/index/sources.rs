@@ -337,37 +337,13 @@ impl FileSource {
 
 impl Source for FileSource {
     fn read(&mut self, engine: &Engine, each: &mut dyn FnMut(SourceStep) -> bool) -> Result<()> {
-        let Some(mut walk) = self.walk.take() else { return Ok(()) };
-        loop {
-            let (mut entries, mut ahead) = (Vec::new(), 0);
-            while entries.len() < READ_AHEAD
-                && ahead < READ_AHEAD_BYTES
-                && let Some(found) = walk.next()
-            {
-                if let WalkEntry::File { bytes, .. } = &found {
-                    ahead += bytes;
-                }
-                entries.push(found);
-            }
-            if entries.is_empty() {
-                each(SourceStep::Note(Note::Walked));
-                return Ok(());
-            }
-            for content in read_all(engine, &entries) {
-                let go_on = each(SourceStep::Note(Note::Found))
-                    && match content {
-                        Err(skipped) => each(SourceStep::Note(Note::Skipped(skipped))),
-                        Ok(content) => self.look(engine, &content, each)?,
-                    };
-                if !go_on {
-                    return Ok(());
         let Some(walk) = self.walk.take() else { return Ok(()) };
         let (found, parts) = bounded(WALK_AHEAD);
         std::thread::scope(|threads| {
             // The walk ends early if nobody receives what it finds.
             threads.spawn(move || walk_parts(walk, &mut |part| found.send(part).is_ok()));
             for part in parts {
-                for content in read_all(engine, part) {
+                for content in read_all(engine, &part) {
                     let go_on = each(SourceStep::Note(Note::Found))
                         && match content {
                             Err(skipped) => each(SourceStep::Note(Note::Skipped(skipped))),
