@@ -328,7 +328,7 @@ pub struct Hit {
     pub duplicates: Vec<String>,
     /// Its neighbours in its document, in the order of the document, if the request asked for them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub around: Vec<Neighbour>,
+    pub around: Vec<NearbyChunk>,
     /// A later hit that may replace it: nothing says so for sure, and the reader judges.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub perhaps_replaced_by: Option<LaterMemory>,
@@ -356,7 +356,7 @@ pub struct Hit {
 
 /// A chunk that stands near a hit in its document.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct Neighbour {
+pub struct NearbyChunk {
     /// Its position from the hit: -1 stands directly before it, 1 directly after it.
     pub offset: i64,
     /// Its id.

@@ -16,7 +16,7 @@ use crate::engine::timing::milliseconds;
 use crate::error::Result;
 use crate::item::{Anchor, CheckedAnchor, Kind, RowId, Status, Visibility};
 use crate::request::{AnchoredMemory, AnchorsReport, Item};
-use git::Repository;
+use git::GitObjects;
 use project::{ProjectFiles, root_of};
 
 /// Returns the anchors of a text that is written in a working folder. None if there is no such folder.
@@ -66,7 +66,7 @@ impl AnchorCheck {
 fn root_for(root: &str, here: Option<&Path>) -> Option<PathBuf> {
     let told = Path::new(root);
     if told.is_dir() {
-        let other = here.filter(|here| *here != told && Repository::is_shared(here, told));
+        let other = here.filter(|here| *here != told && GitObjects::is_shared(here, told));
         return Some(other.unwrap_or(told).to_path_buf());
     }
     here.filter(|here| told.file_name().is_some() && here.file_name() == told.file_name())

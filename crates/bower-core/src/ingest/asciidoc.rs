@@ -7,7 +7,7 @@
 use serde_json::Value;
 
 use super::asciidoc_inline::{Attributes, shown};
-use super::asciidoc_table::Table;
+use super::asciidoc_table::AsciiDocTable;
 use super::blocks::Blocks;
 use super::draft::ParsedFile;
 use super::{tags, text};
@@ -73,7 +73,7 @@ enum Open {
     Code(String),
     /// Its lines are kept as they are: verse, or text that is passed through.
     Lines(String),
-    Table(Table),
+    Table(AsciiDocTable),
 }
 
 #[derive(Default)]
@@ -334,7 +334,7 @@ impl Document {
             '=' | '*' | '_' | '-' | '+' if is_code => Open::Code(end),
             '_' if style == "verse" => Open::Lines(end),
             '+' => Open::Lines(end),
-            '|' | ',' | ':' => Open::Table(Table::new(&self.attributes, line)),
+            '|' | ',' | ':' => Open::Table(AsciiDocTable::new(&self.attributes, line)),
             _ => Open::Plain { delimiter: end, lists: std::mem::take(&mut self.lists) },
         };
         match &opened {
@@ -425,7 +425,7 @@ impl Document {
         }
     }
 
-    fn close_table(&mut self, table: &Table) {
+    fn close_table(&mut self, table: &AsciiDocTable) {
         let rows = table.rows(|text| shown(text, &self.known));
         self.blocks.table(&rows);
     }

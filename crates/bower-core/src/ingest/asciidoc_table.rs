@@ -3,7 +3,7 @@
 use super::blocks::{MOST_COLUMNS, Row};
 
 /// A table whose lines are read until its end.
-pub(super) struct Table {
+pub(super) struct AsciiDocTable {
     end: String,
     separator: char,
     /// Number of columns; 0 until it is known.
@@ -12,7 +12,7 @@ pub(super) struct Table {
     cells: Vec<(String, usize, usize, u32)>,
 }
 
-impl Table {
+impl AsciiDocTable {
     /// Opens the table that `line` begins, with the attributes above it.
     pub(super) fn new(attributes: &str, line: &str) -> Self {
         let value = |name: &str| {

@@ -6,7 +6,7 @@ use std::ops::{ControlFlow, Range};
 use tree_sitter::{Node, ParseOptions, Parser, Tree};
 
 use super::draft::{Draft, ParsedFile};
-use super::languages::Language;
+use super::languages::CodeLanguage;
 use super::split::{Lines, fits, pieces, trim};
 use super::symbols::{Symbol, symbol};
 use super::text;
@@ -37,7 +37,7 @@ const CALLS_OF_RECOVERY: usize = 4;
 pub(super) const DEPTH: usize = 40;
 
 /// Parses a file in a language with a grammar; by lines if the grammar gives up.
-pub(super) fn parse(source: &str, language: &Language, settings: &Settings) -> ParsedFile {
+pub(super) fn parse(source: &str, language: &CodeLanguage, settings: &Settings) -> ParsedFile {
     let max = settings.code_chunk_max;
     let drafts = match tree(source, language) {
         Some(tree) => chunks(source, &tree, language, max),
@@ -47,7 +47,7 @@ pub(super) fn parse(source: &str, language: &Language, settings: &Settings) -> P
 }
 
 /// Parses a source; `None` if it is too large, or takes too many steps.
-pub(super) fn tree(source: &str, language: &Language) -> Option<Tree> {
+pub(super) fn tree(source: &str, language: &CodeLanguage) -> Option<Tree> {
     if source.len() > TREE_BYTES {
         return None;
     }
@@ -70,7 +70,7 @@ pub(super) fn tree(source: &str, language: &Language) -> Option<Tree> {
     parser.parse_with_options(&mut |at, _| bytes.get(at..).unwrap_or_default(), None, Some(options))
 }
 
-fn chunks(source: &str, tree: &Tree, language: &Language, max: usize) -> Vec<Draft> {
+fn chunks(source: &str, tree: &Tree, language: &CodeLanguage, max: usize) -> Vec<Draft> {
     let mut walk = Cutter { source, language, max, atoms: Vec::new(), paths: Vec::new(), named: None };
     let end = walk.inside(tree.root_node(), None, 0, 0);
     walk.lines(end..source.len(), None);
@@ -97,7 +97,7 @@ fn chunks(source: &str, tree: &Tree, language: &Language, max: usize) -> Vec<Dra
 
 struct Cutter<'a> {
     source: &'a str,
-    language: &'a Language,
+    language: &'a CodeLanguage,
     max: usize,
     atoms: Vec<Atom>,
     paths: Vec<String>,
@@ -217,7 +217,7 @@ mod tests {
 
     #[track_caller]
     fn check(source: &str, extension: &str, max: usize, expected: &[(&str, &str)]) {
-        let language = Language::of("", extension, "").expect("a language");
+        let language = CodeLanguage::of("", extension, "").expect("a language");
         let settings = Settings { code_chunk_max: max, ..Settings::default() };
         let reading = parse(source, language, &settings);
         let got: Vec<_> = reading
@@ -291,7 +291,7 @@ mod tests {
             let head = if extension == "go" { "package a\n" } else { "" };
             let lines: String = (0..25_000).map(|at| line.replace('#', &at.to_string())).collect();
             let source = format!("{head}{lines}");
-            let language = Language::of("", extension, "").expect("a language");
+            let language = CodeLanguage::of("", extension, "").expect("a language");
             let tree =
                 tree(&source, language).unwrap_or_else(|| panic!("{extension}: {} bytes", source.len()));
             assert!(!tree.root_node().has_error(), "{extension}");

@@ -6,7 +6,7 @@ use std::path::Path;
 use tree_sitter::Node;
 
 use super::code::{DEPTH, tree};
-use super::languages::Language;
+use super::languages::CodeLanguage;
 use super::split::Lines;
 use super::symbols::{Symbol, symbol};
 
@@ -48,9 +48,9 @@ pub fn has_definitions(path: &Path) -> bool {
     language(path, "").is_some()
 }
 
-fn language(path: &Path, source: &str) -> Option<&'static Language> {
+fn language(path: &Path, source: &str) -> Option<&'static CodeLanguage> {
     let lower = |text: Option<&std::ffi::OsStr>| text.map(|text| text.to_string_lossy().to_lowercase());
-    Language::of(&lower(path.file_name())?, &lower(path.extension()).unwrap_or_default(), source)
+    CodeLanguage::of(&lower(path.file_name())?, &lower(path.extension()).unwrap_or_default(), source)
 }
 
 /// Returns the definitions in a file, outer ones before those in them. Empty for a language without a grammar, and for source
@@ -67,7 +67,7 @@ pub fn definitions(path: &Path, source: &str) -> Vec<Definition> {
 
 struct Walk<'a> {
     source: &'a str,
-    language: &'static Language,
+    language: &'static CodeLanguage,
     lines: Lines,
     /// Id of the last node that was named, so that a definition is not named again inside what wraps it.
     named: Option<usize>,

@@ -2,7 +2,7 @@
 //! A further language is one more row and, if it is new, one more crate.
 
 /// A language with a grammar.
-pub(super) struct Language {
+pub(super) struct CodeLanguage {
     /// Extensions of its files, in lower case.
     extensions: &'static [&'static str],
     /// Whole names of its files, in lower case.
@@ -12,7 +12,7 @@ pub(super) struct Language {
     /// Returns its grammar.
     pub grammar: fn() -> tree_sitter::Language,
     /// What defines something, in lists that languages share.
-    definitions: &'static [&'static [Definition]],
+    definitions: &'static [&'static [DefinitionRow]],
     /// Kinds of nodes that only wrap a name. The name is in the field `declarator`, else in the first named child.
     pub wraps: &'static [&'static str],
     /// Kinds of nodes, besides comments, that belong to the definition directly below them.
@@ -20,7 +20,7 @@ pub(super) struct Language {
 }
 
 /// A kind of node that defines something.
-pub(super) struct Definition {
+pub(super) struct DefinitionRow {
     /// The node's kind in the grammar.
     pub kind: &'static str,
     /// What a section path calls it. A path in braces stands for the text of a part: `{type_spec.name}` is the field `name`
@@ -31,18 +31,18 @@ pub(super) struct Definition {
 }
 
 /// Calls nodes of a kind by a label. If several rows name a kind, the first one counts whose parts are all there.
-const fn define(kind: &'static str, label: &'static str) -> Definition {
-    Definition { kind, label, only: None }
+const fn define(kind: &'static str, label: &'static str) -> DefinitionRow {
+    DefinitionRow { kind, label, only: None }
 }
 
-impl Definition {
+impl DefinitionRow {
     /// Restricts a row to nodes with a part of one of these kinds or texts.
     const fn only(self, path: &'static str, values: &'static [&'static str]) -> Self {
         Self { only: Some((path, values)), ..self }
     }
 }
 
-impl Language {
+impl CodeLanguage {
     /// Returns the language of a file. Its name and extension are in lower case; the first line of its text may name a program.
     pub fn of(name: &str, extension: &str, text: &str) -> Option<&'static Self> {
         let by_extension = LANGUAGES.iter().find(|language| language.extensions.contains(&extension));
@@ -55,7 +55,7 @@ impl Language {
     }
 
     /// Returns the rows of its definitions in order.
-    pub fn definitions(&self) -> impl Iterator<Item = &'static Definition> {
+    pub fn definitions(&self) -> impl Iterator<Item = &'static DefinitionRow> {
         self.definitions.iter().copied().flatten()
     }
 
@@ -77,8 +77,8 @@ fn interpreter(text: &str) -> Option<&str> {
 }
 
 /// The languages in alphabetical order of their names.
-static LANGUAGES: &[Language] = &[
-    Language {
+static LANGUAGES: &[CodeLanguage] = &[
+    CodeLanguage {
         extensions: &["c", "h"],
         names: &[],
         interpreters: &[],
@@ -87,7 +87,7 @@ static LANGUAGES: &[Language] = &[
         wraps: DECLARATORS,
         leads: &[],
     },
-    Language {
+    CodeLanguage {
         extensions: &["go"],
         names: &[],
         interpreters: &[],
@@ -101,7 +101,7 @@ static LANGUAGES: &[Language] = &[
         wraps: &[],
         leads: &[],
     },
-    Language {
+    CodeLanguage {
         extensions: &["java"],
         names: &[],
         interpreters: &[],
@@ -118,7 +118,7 @@ static LANGUAGES: &[Language] = &[
         wraps: &[],
         leads: &["annotation", "marker_annotation"],
     },
-    Language {
+    CodeLanguage {
         extensions: &["js", "jsx", "mjs", "cjs"],
         names: &[],
         interpreters: &["node", "nodejs"],
@@ -127,7 +127,7 @@ static LANGUAGES: &[Language] = &[
         wraps: &[],
         leads: &["decorator"],
     },
-    Language {
+    CodeLanguage {
         extensions: &["py", "pyi", "pyw"],
         names: &["sconstruct", "wscript"],
         interpreters: &["python", "pypy"],
@@ -140,7 +140,7 @@ static LANGUAGES: &[Language] = &[
         wraps: &[],
         leads: &["decorator"],
     },
-    Language {
+    CodeLanguage {
         extensions: &["rs"],
         names: &[],
         interpreters: &[],
@@ -163,7 +163,7 @@ static LANGUAGES: &[Language] = &[
         wraps: &[],
         leads: &["attribute_item"],
     },
-    Language {
+    CodeLanguage {
         extensions: &["ts", "mts", "cts"],
         names: &[],
         interpreters: &[],
@@ -172,7 +172,7 @@ static LANGUAGES: &[Language] = &[
         wraps: &[],
         leads: &["decorator"],
     },
-    Language {
+    CodeLanguage {
         extensions: &["tsx"],
         names: &[],
         interpreters: &[],
@@ -183,7 +183,7 @@ static LANGUAGES: &[Language] = &[
     },
 ];
 
-const C: &[Definition] = &[
+const C: &[DefinitionRow] = &[
     define("function_definition", "{declarator}"),
     define("struct_specifier", "struct {name}").only("body", &[]),
     define("union_specifier", "union {name}").only("body", &[]),
@@ -200,7 +200,7 @@ const DECLARATORS: &[&str] = &[
     "pointer_declarator",
 ];
 
-const JAVASCRIPT: &[Definition] = &[
+const JAVASCRIPT: &[DefinitionRow] = &[
     define("export_statement", "=declaration"),
     define("function_declaration", "function {name}"),
     define("generator_function_declaration", "function {name}"),
@@ -216,7 +216,7 @@ const JAVASCRIPT: &[Definition] = &[
 /// The values for which a constant of JavaScript is a definition.
 const VALUES: &[&str] = &["arrow_function", "function_expression", "class", "call_expression", "object"];
 
-const TYPESCRIPT: &[Definition] = &[
+const TYPESCRIPT: &[DefinitionRow] = &[
     define("ambient_declaration", "=0"),
     define("abstract_class_declaration", "class {name}"),
     define("interface_declaration", "interface {name}"),
@@ -247,7 +247,7 @@ mod tests {
     #[test]
     fn the_extension_counts_before_the_first_line() {
         let kinds =
-            |name, extension, text| Language::of(name, extension, text).map(|found| found.extensions[0]);
+            |name, extension, text| CodeLanguage::of(name, extension, text).map(|found| found.extensions[0]);
         assert_eq!(kinds("serve", "", "#!/usr/bin/env python3\n"), Some("py"));
         assert_eq!(kinds("serve.js", "js", "#!/usr/bin/env python3\n"), Some("js"));
         assert_eq!(kinds("wscript", "", "import os\n"), Some("py"));

@@ -11,7 +11,7 @@ use unicode_normalization::char::compose;
 use super::blocks::{Blocks, Row};
 use super::draft::ParsedFile;
 use super::latex_commands::{Environment, Meaning, accent, arguments, environment, meaning};
-use super::latex_source::{LONGEST, LONGEST_DEFINITION, Source, begins_document};
+use super::latex_source::{LONGEST, LONGEST_DEFINITION, LatexSource, begins_document};
 use super::latex_symbols::symbol;
 use super::tags;
 use crate::config::Settings;
@@ -58,7 +58,7 @@ struct Table {
 }
 
 struct Document<'a> {
-    source: Source<'a>,
+    source: LatexSource<'a>,
     blocks: Blocks,
     /// The paragraph, or the text of a heading or a cell.
     text: String,
@@ -87,7 +87,7 @@ struct Document<'a> {
 impl<'a> Document<'a> {
     fn new(source: &'a str) -> Self {
         Self {
-            source: Source::new(source),
+            source: LatexSource::new(source),
             blocks: Blocks::default(),
             text: String::new(),
             begin: 1,

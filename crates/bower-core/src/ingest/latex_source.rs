@@ -10,7 +10,7 @@ pub(super) const LONGEST: usize = 4 << 10;
 pub(super) const LONGEST_DEFINITION: usize = 100;
 
 /// What is left of a source.
-pub(super) struct Source<'a> {
+pub(super) struct LatexSource<'a> {
     pub(super) rest: &'a str,
     /// The line where the rest begins.
     pub(super) number: u32,
@@ -18,7 +18,7 @@ pub(super) struct Source<'a> {
     failures: usize,
 }
 
-impl<'a> Source<'a> {
+impl<'a> LatexSource<'a> {
     pub(super) fn new(text: &'a str) -> Self {
         Self { rest: text, number: 1, failures: 0 }
     }

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use super::draft::Draft;
 use super::formats::{self, Reader};
-use super::languages::Language;
+use super::languages::CodeLanguage;
 use super::{asciidoc, code, man, read, text};
 use crate::config::Settings;
 use crate::item::hex;
@@ -76,7 +76,7 @@ pub fn parse(path: &Path, bytes: &[u8], settings: &Settings) -> Result<Parsed, S
             if let Some(reason) = read::minified(&text) {
                 return Err(skip(reason));
             }
-            match Language::of(&name, extension, &text) {
+            match CodeLanguage::of(&name, extension, &text) {
                 Some(language) => code::parse(&text, language, settings),
                 None if man::is_page(extension, &text) => man::parse(&text, settings),
                 None if extension == "txt" && asciidoc::is_document(&text) => {
@@ -134,7 +134,7 @@ fn extension_of(name: &str) -> &str {
 pub fn title_of_name(path: &Path) -> Option<String> {
     const FIRST: [&str; 2] = ["index", "readme"];
     let lower = lower_name(path);
-    if Language::of(&lower, extension_of(&lower), "").is_some() {
+    if CodeLanguage::of(&lower, extension_of(&lower), "").is_some() {
         return None;
     }
     let own = path.file_stem()?.to_str()?;

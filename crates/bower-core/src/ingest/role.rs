@@ -27,7 +27,7 @@ struct Names {
     folders: &'static [&'static str],
     /// Names of files, without their extension.
     files: &'static [&'static str],
-    /// Words in the name of a file beside its subject: `a_test.go`, `a.min.js`, `a.lock`.
+    /// Words in the name of a file beside its subject.
     words: &'static [&'static str],
     /// Beginnings of words by which a question asks for such files.
     asked: &'static [&'static str],
@@ -101,10 +101,11 @@ impl FileRole {
             .flat_map(Path::components)
             .filter_map(|part| part.as_os_str().to_str().map(letters))
             .collect();
-        let mut words = name.split(|letter: char| !letter.is_alphabetic()).filter(|word| !word.is_empty());
-        let all: Vec<&str> = words.by_ref().collect();
-        // A name of one word and an extension is its subject: `log.rs`, `map.md`.
-        let beside = if all.len() > 2 { &all[..] } else { all.get(1..).unwrap_or_default() };
+        // `a.min.js` and `a.lock` by their dots, `a_test.go` and `test_a.py` by the sign that joins a word to the subject.
+        let mut parts = name.split('.');
+        let joined: Vec<&str> = parts.next().unwrap_or_default().split('_').collect();
+        let outer = [joined.first(), joined.last()].into_iter().flatten().filter(|_| joined.len() > 1);
+        let beside: Vec<&str> = outer.copied().chain(parts).collect();
         let fits = |names: &&Names| {
             names.files.contains(&stem.as_str())
                 || folders.iter().any(|folder| names.folders.contains(&folder.as_str()))

@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use super::blocks::Blocks;
 use super::draft::ParsedFile;
 use super::rst_inline::{Substitutions, shown};
-use super::rst_table::{self, Table};
+use super::rst_table::{self, RstTable};
 use super::tags;
 use crate::config::Settings;
 
@@ -120,7 +120,7 @@ enum Kind {
     Skipped,
     Code,
     Math,
-    Table(Table),
+    Table(RstTable),
 }
 
 struct Document<'a> {
@@ -240,7 +240,7 @@ impl<'a> Document<'a> {
         if rule(text).is_some() && self.next(0).is_empty() && text.len() >= 4 {
             return;
         }
-        if let Some(table) = Table::opened_by(text) {
+        if let Some(table) = RstTable::opened_by(text) {
             self.leave();
             return self.table(table, text, indent);
         }
@@ -444,9 +444,9 @@ impl<'a> Document<'a> {
                     self.flush();
                 }
                 let table = if name == "csv-table" {
-                    Table::Values(rst_table::Values::default())
+                    RstTable::Values(rst_table::RstValues::default())
                 } else {
-                    Table::List(rst_table::List::default())
+                    RstTable::List(rst_table::List::default())
                 };
                 self.region = region(Kind::Table(table));
                 return;
@@ -483,7 +483,7 @@ impl<'a> Document<'a> {
     }
 
     /// Reads a table that is drawn, up to its last line.
-    fn table(&mut self, mut table: Table, first: &str, indent: usize) {
+    fn table(&mut self, mut table: RstTable, first: &str, indent: usize) {
         table.line(first, self.blocks.out.number);
         while self.at < self.lines.len() {
             let line = self.next(0);

@@ -4,17 +4,17 @@ use super::asciidoc_table::values;
 use super::blocks::{MOST_COLUMNS, Row};
 
 /// A table whose lines are read one by one.
-pub(super) enum Table {
-    Grid(Grid),
+pub(super) enum RstTable {
+    Grid(RstGrid),
     Simple(Simple),
     List(List),
-    Values(Values),
+    Values(RstValues),
 }
 
 /// A row of texts with its source line.
 type Texts = (Vec<String>, u32);
 
-impl Table {
+impl RstTable {
     /// Returns the table that a line opens.
     pub(super) fn opened_by(line: &str) -> Option<Self> {
         if line.len() >= 3
@@ -22,7 +22,7 @@ impl Table {
             && line.ends_with('+')
             && line.bytes().all(|b| b"+-=".contains(&b))
         {
-            return line.contains("+-").then(|| Self::Grid(Grid::default()));
+            return line.contains("+-").then(|| Self::Grid(RstGrid::default()));
         }
         let is_simple =
             line.starts_with("==") && line.contains(" =") && line.bytes().all(|byte| b"= ".contains(&byte));
@@ -77,11 +77,11 @@ impl Table {
 
 /// A table whose borders are drawn.
 #[derive(Default)]
-pub(super) struct Grid {
+pub(super) struct RstGrid {
     lines: Vec<(Vec<char>, u32)>,
 }
 
-impl Grid {
+impl RstGrid {
     /// Returns the rows. The text of a cell that spans rows is divided among them; one that spans columns stands in the first.
     fn rows(&self) -> Vec<Texts> {
         let is_rule = |line: &[char]| line.first() == Some(&'+');
@@ -219,6 +219,6 @@ impl List {
 
 /// A table of values between commas.
 #[derive(Default)]
-pub(super) struct Values {
+pub(super) struct RstValues {
     rows: Vec<Texts>,
 }

@@ -3,7 +3,7 @@
 
 use tree_sitter::Node;
 
-use super::languages::{Definition, Language};
+use super::languages::{CodeLanguage, DefinitionRow};
 
 /// Longest name in characters; a longer one (a macro's arguments, a generated type) is cut.
 const NAME_MAX: usize = 80;
@@ -19,7 +19,7 @@ pub(super) struct Symbol {
 }
 
 /// Returns the name of a definition; `None` for other nodes.
-pub(super) fn symbol(mut node: Node<'_>, source: &str, language: &Language) -> Option<Symbol> {
+pub(super) fn symbol(mut node: Node<'_>, source: &str, language: &CodeLanguage) -> Option<Symbol> {
     for _ in 0..DEPTH {
         if !node.is_named() {
             return None;
@@ -43,7 +43,7 @@ pub(super) fn symbol(mut node: Node<'_>, source: &str, language: &Language) -> O
 }
 
 /// Whether the part that a definition depends on is there and has an allowed kind or text.
-fn allowed(node: Node<'_>, definition: &Definition, source: &str) -> bool {
+fn allowed(node: Node<'_>, definition: &DefinitionRow, source: &str) -> bool {
     let Some((path, values)) = definition.only else { return true };
     part(node, path).is_some_and(|part| {
         values.is_empty() || values.contains(&part.kind()) || values.contains(&&source[part.byte_range()])
@@ -51,7 +51,7 @@ fn allowed(node: Node<'_>, definition: &Definition, source: &str) -> bool {
 }
 
 /// Fills a label: each path in braces becomes the text of that part. `None` if a part is missing.
-fn label(node: Node<'_>, label: &str, source: &str, language: &Language) -> Option<String> {
+fn label(node: Node<'_>, label: &str, source: &str, language: &CodeLanguage) -> Option<String> {
     let mut pieces = label.split('{');
     let mut name = pieces.next().unwrap_or_default().to_owned();
     for piece in pieces {
@@ -77,7 +77,7 @@ fn part<'a>(mut node: Node<'a>, path: &str) -> Option<Node<'a>> {
 }
 
 /// Returns what is inside the nodes that only wrap a name: in C a pointer, an array, parameters or parentheses.
-fn innermost<'a>(mut node: Node<'a>, language: &Language) -> Node<'a> {
+fn innermost<'a>(mut node: Node<'a>, language: &CodeLanguage) -> Node<'a> {
     for _ in 0..DEPTH {
         if !language.wraps.contains(&node.kind()) {
             break;

@@ -6,7 +6,7 @@
 
 use super::blocks::{Blocks, Row};
 use super::draft::ParsedFile;
-use super::texinfo_inline::{Values, shown};
+use super::texinfo_inline::{TexinfoValues, shown};
 use crate::config::Settings;
 
 /// Environments whose content is not for readers of plain text.
@@ -66,7 +66,7 @@ enum List {
 struct Document {
     blocks: Blocks,
     title: Option<String>,
-    values: Values,
+    values: TexinfoValues,
     /// The environment that is left out, and how often it is opened inside itself.
     silent: Option<(String, usize)>,
     /// The environment whose lines are code.
@@ -276,7 +276,7 @@ impl Document {
 }
 
 /// Adds the text of a line to the last cell, and a cell for each `@tab`.
-fn add_cells(row: &mut Row, line: &str, values: &Values) {
+fn add_cells(row: &mut Row, line: &str, values: &TexinfoValues) {
     for (text, at) in line.split("@tab").zip(0..) {
         if at > 0 {
             row.push((String::new(), 1, 1));

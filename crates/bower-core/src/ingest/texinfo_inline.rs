@@ -14,11 +14,11 @@ const DEEPEST: usize = 4;
 
 /// The values that `@set` gave.
 #[derive(Default)]
-pub(super) struct Values {
+pub(super) struct TexinfoValues {
     values: HashMap<String, String>,
 }
 
-impl Values {
+impl TexinfoValues {
     /// Reads what stands behind `@set`.
     pub(super) fn set(&mut self, rest: &str) {
         let (name, value) = rest.split_once([' ', '\t']).unwrap_or((rest, ""));
@@ -29,11 +29,11 @@ impl Values {
 }
 
 /// Returns a paragraph as its reader sees it. In code, signs stand for themselves, and nothing is marked as code.
-pub(super) fn shown(text: &str, values: &Values, is_code: bool) -> String {
+pub(super) fn shown(text: &str, values: &TexinfoValues, is_code: bool) -> String {
     inline(text, values, is_code, 0)
 }
 
-fn inline(text: &str, values: &Values, is_code: bool, depth: usize) -> String {
+fn inline(text: &str, values: &TexinfoValues, is_code: bool, depth: usize) -> String {
     let mut inline = Inline {
         rest: text,
         shown: String::with_capacity(text.len()),
@@ -51,7 +51,7 @@ struct Inline<'a> {
     shown: String,
     /// What is written where each open brace closes.
     closes: Vec<&'static str>,
-    values: &'a Values,
+    values: &'a TexinfoValues,
     depth: usize,
     is_code: bool,
 }

@@ -1,4 +1,4 @@
-//! What became of the code that memories name.
+//! Reports what became of the code that memories name.
 
 use schemars::JsonSchema;
 use serde::Serialize;

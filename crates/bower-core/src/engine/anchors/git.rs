@@ -14,14 +14,14 @@ const NAMES: u64 = FANOUT + 256 * 4;
 const NAME: u64 = 20;
 
 /// A repository on this machine.
-pub(crate) struct Repository {
+pub(crate) struct GitObjects {
     /// The folder of this work tree's head.
     own: PathBuf,
     /// The folder of objects and references, which work trees share.
     common: PathBuf,
 }
 
-impl Repository {
+impl GitObjects {
     /// Opens the repository whose work tree has this folder at its top, if there is one.
     pub(crate) fn at(root: &Path) -> Option<Self> {
         let dot = root.join(".git");
@@ -141,10 +141,10 @@ mod tests {
     fn the_head_and_the_objects_of_a_repository_are_read() {
         let folder = tempfile::tempdir().unwrap();
         let git = folder.path().join(".git");
-        assert!(Repository::at(folder.path()).is_none());
+        assert!(GitObjects::at(folder.path()).is_none());
         fs::create_dir_all(git.join("objects/ab")).unwrap();
         fs::write(git.join("HEAD"), "ref: refs/heads/main\n").unwrap();
-        let of = |path: &Path| Repository::at(path).unwrap();
+        let of = |path: &Path| GitObjects::at(path).unwrap();
         assert_eq!(of(folder.path()).head(), None, "no commit yet");
         let (one, two) = ("a".repeat(40), "b".repeat(40));
         fs::write(git.join("packed-refs"), format!("# pack-refs\n{one} refs/heads/main\n")).unwrap();
@@ -182,7 +182,7 @@ mod tests {
         fs::write(tree.path().join(".git"), format!("gitdir: {}\n", own.display())).unwrap();
         assert_eq!(of(tree.path()).head(), Some(one));
         assert_eq!(of(tree.path()).has("abccccc"), Some(true));
-        assert!(Repository::is_shared(tree.path(), folder.path()));
-        assert!(!Repository::is_shared(tree.path(), &git));
+        assert!(GitObjects::is_shared(tree.path(), folder.path()));
+        assert!(!GitObjects::is_shared(tree.path(), &git));
     }
 }

@@ -7,7 +7,7 @@ use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use super::git::Repository;
+use super::git::GitObjects;
 use crate::ingest::{Definition, definitions, has_definitions};
 
 /// Largest file that is read, in bytes. Larger ones were generated, and nobody remembers their lines.
@@ -41,7 +41,7 @@ pub(crate) struct ProjectFiles {
     searched: Cell<usize>,
     words: OnceCell<HashMap<u64, Vec<u32>>>,
     parsed_bytes: Cell<usize>,
-    repository: OnceCell<Option<Repository>>,
+    repository: OnceCell<Option<GitObjects>>,
 }
 
 /// Returns the project's folder around a working folder: the nearest one with a `.git`, else the folder itself. Links are
@@ -73,8 +73,8 @@ impl ProjectFiles {
     }
 
     /// Returns its git repository, if it has one.
-    pub(crate) fn repository(&self) -> Option<&Repository> {
-        self.repository.get_or_init(|| Repository::at(&self.root)).as_ref()
+    pub(crate) fn repository(&self) -> Option<&GitObjects> {
+        self.repository.get_or_init(|| GitObjects::at(&self.root)).as_ref()
     }
 
     /// Returns the content of a path below its folder.

@@ -64,7 +64,7 @@ pub(super) fn anchors(project: &ProjectFiles, folder: &Path, text: &str) -> Vec<
             (Content::Text(_) | Content::Missing, _) => {}
         }
     }
-    let head = project.repository().and_then(super::git::Repository::head);
+    let head = project.repository().and_then(super::git::GitObjects::head);
     for anchor in &mut found {
         anchor.commit.clone_from(&head);
     }

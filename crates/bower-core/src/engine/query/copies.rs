@@ -5,7 +5,7 @@ use std::cell::OnceCell;
 use std::collections::HashMap;
 
 use crate::engine::Engine;
-use crate::engine::query::rank::Likeness;
+use crate::engine::query::likeness::Likeness;
 use crate::error::Result;
 use crate::item::RowId;
 use crate::rank::group::{self, OVERLAPS, Print, Runs, SAME};

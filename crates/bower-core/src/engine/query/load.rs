@@ -8,7 +8,7 @@ use crate::engine::query::select::SelectedHit;
 use crate::engine::{Engine, missing};
 use crate::error::Result;
 use crate::item::{Channel, Kind, Status};
-use crate::request::{Degraded, Hit, Item, Neighbour, QueryRequest, Signal};
+use crate::request::{Degraded, Hit, Item, NearbyChunk, QueryRequest, Signal};
 
 /// Loads the best hits whose items are `wanted`, with their signals and factors.
 pub(crate) fn load(
@@ -71,7 +71,7 @@ pub(crate) fn add_neighbours(engine: &Engine, request: &QueryRequest, hits: &mut
         };
         hit.around = near
             .filter(|(offset, item)| *offset != 0 && !item.damaged && is_allowed(item))
-            .map(|(offset, item)| Neighbour { offset, id: item.id, content: item.content })
+            .map(|(offset, item)| NearbyChunk { offset, id: item.id, content: item.content })
             .collect();
     }
     Ok(())

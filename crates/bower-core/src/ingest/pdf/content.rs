@@ -13,7 +13,7 @@ use std::rc::Rc;
 
 use super::fonts::{Fonts, Loaded};
 use super::unpack::Budget;
-use super::words::{Glyph, Word, Words};
+use super::words::{Glyph, PageWord, PageWords};
 
 /// Deepest nesting of forms: real pages use a handful, and each level takes stack.
 const DEEPEST_FORM: usize = 16;
@@ -48,7 +48,7 @@ enum Mark {
 }
 
 /// Runs the content of pages.
-pub(super) struct Reader<'a, 'b> {
+pub(super) struct ContentReader<'a, 'b> {
     fonts: &'b mut Fonts<'a>,
     budget: &'b mut Budget,
     state: State<'a>,
@@ -56,13 +56,13 @@ pub(super) struct Reader<'a, 'b> {
     text: Affine,
     line: Affine,
     marks: Vec<Mark>,
-    words: Words,
+    words: PageWords,
     depth: usize,
 }
 
 /// Returns the words of a page in the order of its content, with places in points from the top left corner.
 /// Stops silently where the budget ends, which the caller sees in it.
-pub(super) fn words<'a>(page: &Page<'a>, fonts: &mut Fonts<'a>, budget: &mut Budget) -> Vec<Word> {
+pub(super) fn words<'a>(page: &Page<'a>, fonts: &mut Fonts<'a>, budget: &mut Budget) -> Vec<PageWord> {
     let matrix = Affine::new(page.initial_transform(true).as_coeffs());
     let state = State {
         matrix,
@@ -74,7 +74,7 @@ pub(super) fn words<'a>(page: &Page<'a>, fonts: &mut Fonts<'a>, budget: &mut Bud
         leading: 0.0,
         rise: 0.0,
     };
-    let mut reader = Reader {
+    let mut reader = ContentReader {
         fonts,
         budget,
         state,
@@ -82,7 +82,7 @@ pub(super) fn words<'a>(page: &Page<'a>, fonts: &mut Fonts<'a>, budget: &mut Bud
         text: Affine::IDENTITY,
         line: Affine::IDENTITY,
         marks: Vec::new(),
-        words: Words::new(page.render_dimensions()),
+        words: PageWords::new(page.render_dimensions()),
         depth: 0,
     };
     let content = super::unpack::page(page.raw(), reader.budget);
@@ -90,7 +90,7 @@ pub(super) fn words<'a>(page: &Page<'a>, fonts: &mut Fonts<'a>, budget: &mut Bud
     reader.words.finish()
 }
 
-impl<'a> Reader<'a, '_> {
+impl<'a> ContentReader<'a, '_> {
     fn run(&mut self, content: &[u8], resources: &Resources<'a>) {
         let mut operations = TypedIter::new(content);
         let saved = self.saved.len();

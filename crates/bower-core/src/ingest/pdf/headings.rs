@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::layout::Line;
+use super::layout::TextLine;
 use super::outline::Bookmark;
-use super::prose::{Body, PageLines};
+use super::prose::{BodyStyle, PageLines};
 
 /// A line of a heading.
 #[derive(Clone, Copy, Debug)]
@@ -28,10 +28,10 @@ const MOST_LINES: usize = 3;
 pub(super) fn find(
     pages: &[PageLines],
     bookmarks: &[Bookmark],
-    body: &Body,
+    body: &BodyStyle,
     monospaced: &[bool],
 ) -> HashMap<usize, Heading> {
-    let lines: Vec<&Line> = pages.iter().flat_map(|page| &page.lines).collect();
+    let lines: Vec<&TextLine> = pages.iter().flat_map(|page| &page.lines).collect();
     let named = by_bookmarks(&lines, bookmarks);
     let starts = named.values().filter(|heading| !heading.goes_on).count();
     // Bookmarks of which few are found name something else than headings: slides, pages, figures.
@@ -43,8 +43,8 @@ pub(super) fn find(
 /// Programs fill in the name of a file or of a template where nobody stated a title; those are not printed.
 pub(super) fn title(pages: &[PageLines], stated: Option<String>) -> Option<String> {
     const FIRST_PAGES: usize = 3;
-    let body = Body::of(pages);
-    let printed: Vec<&Line> = pages.iter().take(FIRST_PAGES).flat_map(|page| &page.lines).collect();
+    let body = BodyStyle::of(pages);
+    let printed: Vec<&TextLine> = pages.iter().take(FIRST_PAGES).flat_map(|page| &page.lines).collect();
     let all: String = printed.iter().map(|line| letters(&line.text)).collect();
     if let Some(title) = &stated {
         let words: Vec<String> =
@@ -55,11 +55,11 @@ pub(super) fn title(pages: &[PageLines], stated: Option<String>) -> Option<Strin
         }
     }
     let first = &pages.first()?.lines;
-    let has_word = |line: &&Line| {
+    let has_word = |line: &&TextLine| {
         line.angle == 0 && line.text.chars().filter(|letter| letter.is_alphabetic()).count() > 2
     };
     let largest = first.iter().filter(has_word).map(|line| line.size).fold(0.0, f32::max);
-    let is_title = |line: &&Line| line.size > 0.95 * largest && line.angle == 0;
+    let is_title = |line: &&TextLine| line.size > 0.95 * largest && line.angle == 0;
     let lines = first.iter().skip_while(|line| !is_title(line)).take_while(is_title).take(MOST_LINES);
     let title = lines.map(|line| line.text.as_str()).collect::<Vec<_>>().join(" ");
     (largest >= TITLE * body.size && title.len() <= MOST_LETTERS && !title.is_empty()).then_some(title)
@@ -85,7 +85,7 @@ fn without_number(text: &str) -> Option<String> {
 }
 
 /// Finds each bookmark's heading after that of the one before.
-fn by_bookmarks(lines: &[&Line], bookmarks: &[Bookmark]) -> HashMap<usize, Heading> {
+fn by_bookmarks(lines: &[&TextLine], bookmarks: &[Bookmark]) -> HashMap<usize, Heading> {
     let mut found = HashMap::new();
     if bookmarks.is_empty() {
         return found;
@@ -131,8 +131,8 @@ fn by_bookmarks(lines: &[&Line], bookmarks: &[Bookmark]) -> HashMap<usize, Headi
 }
 
 /// Finds lines that are larger than the body, and those of its size that stand alone in another font.
-fn by_size(lines: &[&Line], body: &Body, monospaced: &[bool]) -> HashMap<usize, Heading> {
-    let is_larger = |line: &Line| line.size >= LARGER * body.size;
+fn by_size(lines: &[&TextLine], body: &BodyStyle, monospaced: &[bool]) -> HashMap<usize, Heading> {
+    let is_larger = |line: &TextLine| line.size >= LARGER * body.size;
     let mut sizes: BTreeMap<i32, usize> = BTreeMap::new();
     for line in lines.iter().filter(|line| is_larger(line)) {
         *sizes.entry((line.size * 2.0).round() as i32).or_default() += 1;
@@ -145,7 +145,7 @@ fn by_size(lines: &[&Line], body: &Body, monospaced: &[bool]) -> HashMap<usize, 
     let mut at = 0;
     while at < lines.len() {
         let line = lines[at];
-        let alike = |other: &&&Line| {
+        let alike = |other: &&&TextLine| {
             (other.size - line.size).abs() < 0.25 && other.font == line.font && other.block == line.block
         };
         let count = lines[at..].iter().take(MOST_LINES + 1).take_while(alike).count().max(1);
@@ -176,7 +176,7 @@ fn by_size(lines: &[&Line], body: &Body, monospaced: &[bool]) -> HashMap<usize, 
 }
 
 /// Returns whether a line in another font than the body's stands alone, as a heading does: apart from the text above it.
-fn stands_alone(lines: &[&Line], at: usize, count: usize, body: &Body) -> bool {
+fn stands_alone(lines: &[&TextLine], at: usize, count: usize, body: &BodyStyle) -> bool {
     let line = lines[at];
     let is_apart = at == 0 || {
         let last = lines[at - 1];

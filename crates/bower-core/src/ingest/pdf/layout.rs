@@ -4,11 +4,11 @@
 //! "Two geometric algorithms for layout analysis" (2002), for taking the tallest empty rectangle between texts as a gutter.
 
 use super::unpack::Budget;
-use super::words::{WORD_GAP, Word};
+use super::words::{PageWord, WORD_GAP};
 
 /// A line of text.
 #[derive(Clone, Debug)]
-pub(super) struct Line {
+pub(super) struct TextLine {
     pub(super) text: String,
     pub(super) x0: f32,
     pub(super) x1: f32,
@@ -46,12 +46,12 @@ const MOST_GAPS: usize = 8;
 const MOST_GUTTERS: usize = 64;
 
 /// Returns the lines of a page in reading order. The blanks of lines in monospaced fonts are kept. Text of each other angle follows the upright text.
-pub(super) fn lines(mut words: Vec<Word>, monospaced: &[bool], budget: &mut Budget) -> Vec<Line> {
+pub(super) fn lines(mut words: Vec<PageWord>, monospaced: &[bool], budget: &mut Budget) -> Vec<TextLine> {
     let mut lines = Vec::new();
     words.sort_by_key(|word| word.angle);
     let mut block = 0;
     for part in words.chunk_by(|a, b| a.angle == b.angle) {
-        let mut part: Vec<&Word> = part.iter().collect();
+        let mut part: Vec<&PageWord> = part.iter().collect();
         let size = usual_size(&part);
         let mut cutter = Cutter { size, monospaced, budget, lines: &mut lines, block: &mut block };
         cutter.cut(&mut part, 0);
@@ -60,7 +60,7 @@ pub(super) fn lines(mut words: Vec<Word>, monospaced: &[bool], budget: &mut Budg
 }
 
 /// Returns the size of most letters.
-fn usual_size(words: &[&Word]) -> f32 {
+fn usual_size(words: &[&PageWord]) -> f32 {
     let mut sizes: Vec<(f32, usize)> = words.iter().map(|word| (word.size, word.text.len())).collect();
     sizes.sort_by(|a, b| a.0.total_cmp(&b.0));
     let half = sizes.iter().map(|(_, letters)| letters).sum::<usize>() / 2;
@@ -97,13 +97,13 @@ struct Cutter<'a> {
     size: f32,
     monospaced: &'a [bool],
     budget: &'a mut Budget,
-    lines: &'a mut Vec<Line>,
+    lines: &'a mut Vec<TextLine>,
     block: &'a mut u32,
 }
 
 impl Cutter<'_> {
     /// Writes the lines of some words.
-    fn cut(&mut self, words: &mut [&Word], depth: usize) {
+    fn cut(&mut self, words: &mut [&PageWord], depth: usize) {
         // Each cut makes the parts narrower by a column or ends in a block; the limit is for wild input.
         const DEEPEST: usize = 32;
         words.sort_by(|a, b| top(a).total_cmp(&top(b)));
@@ -129,7 +129,7 @@ impl Cutter<'_> {
     }
 
     /// Returns the tallest gutter that separates two columns, with the range of the words beside it.
-    fn gutter(&mut self, words: &[&Word]) -> Option<(Gutter, usize, usize)> {
+    fn gutter(&mut self, words: &[&PageWord]) -> Option<(Gutter, usize, usize)> {
         let x0 = words.iter().map(|word| word.x0).fold(f32::INFINITY, f32::min);
         let x1 = words.iter().map(|word| word.x1).fold(f32::NEG_INFINITY, f32::max);
         let strips = self.strips(words, x0, x1);
@@ -145,13 +145,14 @@ impl Cutter<'_> {
                 return None;
             }
             let middle = f32::midpoint(gutter.x0, gutter.x1);
-            let (left, right): (Vec<&Word>, Vec<&Word>) = beside.iter().partition(|word| word.x0 <= middle);
+            let (left, right): (Vec<&PageWord>, Vec<&PageWord>) =
+                beside.iter().partition(|word| word.x0 <= middle);
             let narrowest = NARROWEST_COLUMN * (x1 - x0);
             (is_column(&left, narrowest) && is_column(&right, narrowest)).then_some((gutter, first, after))
         })
     }
 
-    fn strips(&self, words: &[&Word], x0: f32, x1: f32) -> Vec<Strip> {
+    fn strips(&self, words: &[&PageWord], x0: f32, x1: f32) -> Vec<Strip> {
         let mut strips: Vec<Strip> = Vec::new();
         for (at, word) in words.iter().enumerate() {
             match strips.last_mut() {
@@ -175,7 +176,7 @@ impl Cutter<'_> {
     }
 
     /// Returns the free spaces of a strip that are wide enough for a gutter.
-    fn gaps(&self, words: &[&Word], x0: f32, x1: f32) -> Vec<(f32, f32)> {
+    fn gaps(&self, words: &[&PageWord], x0: f32, x1: f32) -> Vec<(f32, f32)> {
         let mut spans: Vec<(f32, f32)> = words.iter().map(|word| (word.x0, word.x1)).collect();
         spans.sort_by(|a, b| a.0.total_cmp(&b.0));
         let mut gaps = Vec::new();
@@ -232,9 +233,9 @@ impl Cutter<'_> {
     }
 
     /// Writes the lines of a block of one column.
-    fn block(&mut self, words: &mut [&Word]) {
+    fn block(&mut self, words: &mut [&PageWord]) {
         words.sort_by(|a, b| a.y.total_cmp(&b.y));
-        let mut rows: Vec<(f32, f32, Vec<&Word>)> = Vec::new();
+        let mut rows: Vec<(f32, f32, Vec<&PageWord>)> = Vec::new();
         for &word in words.iter() {
             // A line's raised and lowered parts come just before and after it.
             let row = rows.iter_mut().rev().take(3).find(|(y, size, _)| {
@@ -264,18 +265,18 @@ fn is_same(one: (f32, f32), other: (f32, f32)) -> bool {
     one.0.total_cmp(&other.0).is_eq() && one.1.total_cmp(&other.1).is_eq()
 }
 
-fn top(word: &Word) -> f32 {
+fn top(word: &PageWord) -> f32 {
     word.y - ABOVE * word.size
 }
 
-fn bottom(word: &Word) -> f32 {
+fn bottom(word: &PageWord) -> f32 {
     word.y + BELOW * word.size
 }
 
 /// Returns whether words can be a column: wide enough, of enough lines.
-fn is_column(words: &[&Word], narrowest: f32) -> bool {
+fn is_column(words: &[&PageWord], narrowest: f32) -> bool {
     let mut rows: Vec<(f32, f32, f32)> = Vec::new();
-    let mut sorted: Vec<&&Word> = words.iter().collect();
+    let mut sorted: Vec<&&PageWord> = words.iter().collect();
     sorted.sort_by(|a, b| a.y.total_cmp(&b.y));
     for word in sorted {
         match rows.last_mut() {
@@ -293,7 +294,7 @@ fn is_column(words: &[&Word], narrowest: f32) -> bool {
 /// Most fonts and sizes that are counted in a line.
 const MOST_FONTS: usize = 16;
 
-fn line(y: f32, mut row: Vec<&Word>, block: u32, monospaced: &[bool]) -> Line {
+fn line(y: f32, mut row: Vec<&PageWord>, block: u32, monospaced: &[bool]) -> TextLine {
     row.sort_by(|a, b| a.x0.total_cmp(&b.x0));
     // Shadows and bold letters are the same word shown twice.
     row.dedup_by(|word, last| last.text == word.text && (word.x0 - last.x0).abs() < 0.3 * word.size);
@@ -326,7 +327,7 @@ fn line(y: f32, mut row: Vec<&Word>, block: u32, monospaced: &[bool]) -> Line {
         }
         text.push_str(&word.text);
     }
-    Line {
+    TextLine {
         text,
         x0: row.first().map_or(0.0, |word| word.x0),
         x1: row.iter().map(|word| word.x1).fold(f32::NEG_INFINITY, f32::max),

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::layout::Line;
-use super::prose::{Body, PageLines};
+use super::layout::TextLine;
+use super::prose::{BodyStyle, PageLines};
 
 /// How many of a page's highest and of its lowest lines may be running heads or feet.
 const MARGIN_LINES: usize = 3;
@@ -48,14 +48,14 @@ fn remove_steps(pages: &mut [PageLines]) {
     }
 }
 
-fn is_same(line: &Line, other: &Line) -> bool {
+fn is_same(line: &TextLine, other: &TextLine) -> bool {
     line.text == other.text
         && (line.y - other.y).abs() < SAME_HEIGHT
         && (line.x0 - other.x0).abs() < SAME_HEIGHT
 }
 
 fn remove_repeated(pages: &mut [PageLines]) {
-    let body = Body::of(pages);
+    let body = BodyStyle::of(pages);
     let half = pages.len() / 2;
     let margins: Vec<Vec<(usize, Place)>> = pages.iter().map(|page| margin(&page.lines)).collect();
     let mut times: HashMap<(Place, String), usize> = HashMap::new();
@@ -101,7 +101,7 @@ fn remove_repeated(pages: &mut [PageLines]) {
 }
 
 /// Returns the highest and the lowest lines of a page, each with its place.
-fn margin(lines: &[Line]) -> Vec<(usize, Place)> {
+fn margin(lines: &[TextLine]) -> Vec<(usize, Place)> {
     let mut order: Vec<usize> = (0..lines.len()).filter(|&at| lines[at].angle == 0).collect();
     order.sort_by(|&a, &b| lines[a].y.total_cmp(&lines[b].y));
     let half = order.len().div_ceil(2).min(MARGIN_LINES);
@@ -119,7 +119,7 @@ fn without_figures(text: &str) -> String {
 }
 
 /// Returns which lines are entries of a table of contents, or stand among them.
-fn contents(lines: &[Line]) -> Vec<bool> {
+fn contents(lines: &[TextLine]) -> Vec<bool> {
     // An entry without dots, and an entry's first line, are between others.
     const APART: usize = 4;
     let entries: Vec<usize> = (0..lines.len()).filter(|&at| has_leader(&lines[at].text)).collect();

@@ -4,24 +4,24 @@ use std::collections::HashMap;
 
 use super::super::converted::Converted;
 use super::headings::{self, Heading};
-use super::layout::Line;
+use super::layout::TextLine;
 use super::outline::Bookmark;
 
 /// The lines of a page in reading order.
 pub(super) struct PageLines {
     pub(super) number: u32,
-    pub(super) lines: Vec<Line>,
+    pub(super) lines: Vec<TextLine>,
 }
 
 /// What most of the text is like.
-pub(super) struct Body {
+pub(super) struct BodyStyle {
     pub(super) size: f32,
     pub(super) font: u32,
     /// The distance of its lines in parts of its size.
     pub(super) leading: f32,
 }
 
-impl Body {
+impl BodyStyle {
     pub(super) fn of(pages: &[PageLines]) -> Self {
         let mut letters: HashMap<(u32, i32), usize> = HashMap::new();
         for line in pages.iter().flat_map(|page| &page.lines) {
@@ -65,7 +65,7 @@ struct Block {
 }
 
 impl Block {
-    fn new(kind: Kind, line: &Line, page: u32) -> Self {
+    fn new(kind: Kind, line: &TextLine, page: u32) -> Self {
         let mut block =
             Self { kind, text: String::new(), page, size: line.size, font: line.font, lefts: Vec::new() };
         if block.kind == Kind::Item {
@@ -76,7 +76,7 @@ impl Block {
         block
     }
 
-    fn add(&mut self, line: &Line) {
+    fn add(&mut self, line: &TextLine) {
         if self.kind == Kind::Code {
             if !self.text.is_empty() {
                 self.text.push('\n');
@@ -103,7 +103,7 @@ impl Block {
 
 /// Writes the text of all pages. `monospaced` has the fonts of code by their numbers.
 pub(super) fn write(pages: &[PageLines], bookmarks: &[Bookmark], monospaced: &[bool]) -> Converted {
-    let body = Body::of(pages);
+    let body = BodyStyle::of(pages);
     let headings = headings::find(pages, bookmarks, &body, monospaced);
     let is_code_font =
         |font: u32| font != body.font && monospaced.get(font as usize).copied().unwrap_or(false);
@@ -111,7 +111,7 @@ pub(super) fn write(pages: &[PageLines], bookmarks: &[Bookmark], monospaced: &[b
     let mut at = 0;
     for page in pages {
         let edges = edges(&page.lines);
-        let mut before: Option<&Line> = None;
+        let mut before: Option<&TextLine> = None;
         for (place, line) in page.lines.iter().enumerate() {
             let heading = headings.get(&at).copied();
             // A line of code with a sign of another font is code among others.
@@ -149,7 +149,7 @@ pub(super) fn write(pages: &[PageLines], bookmarks: &[Bookmark], monospaced: &[b
 }
 
 /// Returns the left and the right edge of each block.
-fn edges(lines: &[Line]) -> Vec<(f32, f32)> {
+fn edges(lines: &[TextLine]) -> Vec<(f32, f32)> {
     let blocks = lines.iter().map(|line| line.block + 1).max().unwrap_or(0);
     let mut edges = vec![(f32::INFINITY, f32::NEG_INFINITY); blocks as usize];
     for line in lines {
@@ -161,11 +161,11 @@ fn edges(lines: &[Line]) -> Vec<(f32, f32)> {
 
 /// Returns whether a line of text or code goes on with the open block, whose last line is `last`.
 fn goes_on(
-    last: &Line,
-    [line, next]: [&Line; 2],
+    last: &TextLine,
+    [line, next]: [&TextLine; 2],
     open: &Block,
     kind: &Kind,
-    body: &Body,
+    body: &BodyStyle,
     (left, right): (f32, f32),
 ) -> bool {
     let size = last.size.max(line.size);

@@ -26,7 +26,7 @@ pub(super) struct Glyph<'a> {
 
 /// A word, or a part of one, on a page. Places are in points; the text of each angle has axes of its own.
 #[derive(Clone, Debug)]
-pub(super) struct Word {
+pub(super) struct PageWord {
     pub(super) text: String,
     pub(super) x0: f32,
     pub(super) x1: f32,
@@ -40,22 +40,22 @@ pub(super) struct Word {
     pub(super) spaced: bool,
 }
 
-impl Word {
+impl PageWord {
     pub(super) fn width(&self) -> f32 {
         self.x1 - self.x0
     }
 }
 
 /// The words of a page as they are made.
-pub(super) struct Words {
-    done: Vec<Word>,
-    open: Option<Word>,
+pub(super) struct PageWords {
+    done: Vec<PageWord>,
+    open: Option<PageWord>,
     blank: bool,
     width: f64,
     height: f64,
 }
 
-impl Words {
+impl PageWords {
     pub(super) fn new((width, height): (f32, f32)) -> Self {
         Self { done: Vec::new(), open: None, blank: false, width: width.into(), height: height.into() }
     }
@@ -65,7 +65,7 @@ impl Words {
         self.done.len() >= MOST_WORDS
     }
 
-    pub(super) fn finish(mut self) -> Vec<Word> {
+    pub(super) fn finish(mut self) -> Vec<PageWord> {
         self.close();
         self.done
     }
@@ -105,12 +105,12 @@ impl Words {
             return;
         }
         self.close();
-        self.open = Some(Word { spaced: std::mem::take(&mut self.blank), ..new });
+        self.open = Some(PageWord { spaced: std::mem::take(&mut self.blank), ..new });
     }
 }
 
 /// Returns a glyph as a word on the axes of its angle.
-fn place(glyph: &Glyph<'_>) -> Word {
+fn place(glyph: &Glyph<'_>) -> PageWord {
     // Slanted letters lean: what is nearly upright is upright, as is the slightly skewed text of scans.
     let mut angle = glyph.up.x.atan2(-glyph.up.y).to_degrees().round();
     let along = glyph.end - glyph.start;
@@ -121,7 +121,7 @@ fn place(glyph: &Glyph<'_>) -> Word {
     let (sin, cos) = if angle == 0.0 { (0.0, 1.0) } else { angle.to_radians().sin_cos() };
     let turned = |at: Point| (at.x * cos + at.y * sin, at.y * cos - at.x * sin);
     let ((x0, y), (x1, _)) = (turned(glyph.start), turned(glyph.end));
-    Word {
+    PageWord {
         text: glyph.text.to_owned(),
         x0: x0.min(x1) as f32,
         x1: x1.max(x0) as f32,
@@ -134,7 +134,7 @@ fn place(glyph: &Glyph<'_>) -> Word {
 }
 
 /// Returns whether a glyph goes on with the open word.
-fn is_next(word: &Word, new: &Word) -> bool {
+fn is_next(word: &PageWord, new: &PageWord) -> bool {
     let size = word.size.max(new.size);
     let gap = new.x0 - word.x1;
     word.angle == new.angle
@@ -143,7 +143,7 @@ fn is_next(word: &Word, new: &Word) -> bool {
         && gap < WORD_GAP * size
 }
 
-fn append(word: &mut Word, new: &Word) {
+fn append(word: &mut PageWord, new: &PageWord) {
     // Older fonts have accents as glyphs of their own, which are shown over their letter.
     let overlaps = new.x0 < word.x1 - 0.1 * word.size;
     let mark = |text: &str| text.chars().next().filter(|_| overlaps).and_then(combining);
