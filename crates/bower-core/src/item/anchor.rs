@@ -56,7 +56,7 @@ impl TextHash {
         if wanted == 0 || wanted > text.len() {
             return None;
         }
-        let power = (0..wanted).fold(1_u64, |power, _| power.wrapping_mul(BASE));
+        let power = (1..wanted).fold(1_u64, |power, _| power.wrapping_mul(BASE));
         let mut oldest = text.iter().enumerate().filter(|(_, byte)| is_ink(**byte));
         let (mut hash, mut held) = (0_u64, 0);
         for &byte in text.iter().filter(|byte| is_ink(**byte)) {
