@@ -450,7 +450,7 @@ impl<'a> Document<'a> {
         self.source.skip(blank + letter.len_utf8());
         let letter = if blank > 0 && letter == 'i' { 'i' } else { letter };
         if let Some(composed) = compose(letter, combining) {
-            self.push(composed)
+            self.push(composed);
         } else {
             self.push(letter);
             self.push(combining);
@@ -577,7 +577,7 @@ impl<'a> Document<'a> {
                 self.source.optional();
                 self.source.drop_groups(arguments);
                 if let Some(table) = &mut self.table {
-                    table.depth += 1
+                    table.depth += 1;
                 } else {
                     self.flush();
                     self.table = Some(Table { spans: (1, 1), ..Table::default() });
