@@ -170,6 +170,7 @@ pub fn answer() -> Answer {
                 band: Some(Band::Medium),
                 citation: Some("Canonical:L12".into()),
                 duplicates: Vec::new(),
+                around: Vec::new(),
                 anchors: Vec::new(),
                 perhaps_replaced_by: Some(LaterMemory {
                     id: "b2c4d6e8f0a1b3c5".into(),

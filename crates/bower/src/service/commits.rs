@@ -126,8 +126,8 @@ mod tests {
             identity: "example.com/ada/garden".into(),
             branch: None,
         };
-        let log = "aa11\0002026-03-01T09:00:00+01:00\0Ada\0Water the tomatoes less\n\nThe roots were rotting.\n\0\n\
-                   bb22\0002026-02-01T09:00:00Z\0Bob\0wip\n\0\ncc33\0002026-01-01T09:00:00Z\0Bob\0Plant tomatoes\n\0\n";
+        let log = "aa11\x002026-03-01T09:00:00+01:00\0Ada\0Water the tomatoes less\n\nThe roots were rotting.\n\0\n\
+                   bb22\x002026-02-01T09:00:00Z\0Bob\0wip\n\0\ncc33\x002026-01-01T09:00:00Z\0Bob\0Plant tomatoes\n\0\n";
         let series = series(&repository, None, Scope::Project, None);
         let found = documents(log, &repository, &series.prefix);
         let told: Vec<_> = found
