@@ -698,7 +698,7 @@ mod tests {
     fn attributes_that_double_stay_small() {
         let mut source = String::from(":a0: xxxxxxxx\n");
         for at in 1..60 {
-            source.push_str(&format!(":a{at}: {{a{}}}{{a{}}}\n", at - 1, at - 1));
+            source = format!("{source}:a{at}: {{a{0}}}{{a{0}}}\n", at - 1);
         }
         source.push_str(&"{a8}".repeat(5_000));
         let mut document = Document::default();

@@ -149,8 +149,10 @@ mod tests {
                 ("station\tdepth\ttemperature\nOuter station D\t4\t8", (5, 5)),
             ],
         );
-        let rows: String =
-            (0..9_000).map(|at| format!("{at},{},2020-01-{:02}\n", at % 7, at % 28 + 1)).collect();
+        let rows: String = (0..9_000)
+            .map(|at| format!("{at},{},2020-01-{:02}\n", at % 7, at % 28 + 1))
+            .collect::<Vec<_>>()
+            .concat();
         let read = parse(&format!("time,level,day\n{rows}"), &Settings::default());
         let last = &read.drafts[read.drafts.len() - 1];
         assert_eq!(read.drafts.len(), 101);
@@ -184,7 +186,8 @@ mod tests {
 
     #[test]
     fn a_quotation_mark_that_never_ends_takes_no_rows() {
-        let rows: String = (0..3_000).map(|at| format!("row {at},a note of some words\n")).collect();
+        let rows: String =
+            (0..3_000).map(|at| format!("row {at},a note of some words\n")).collect::<Vec<_>>().concat();
         let read = parse(&format!("name,note\nbroken,\"open\n{rows}"), &Settings::default());
         assert!(read.drafts.iter().all(|draft| draft.lines.1 - draft.lines.0 < 40), "{:?}", read.drafts[0]);
     }
@@ -195,7 +198,7 @@ mod tests {
             text in "([a-zé]{1,6}|[0-9]{1,3}|\"|\"\"| |,|;|\t|\\||\n|\n){0,80}", max in 20_usize..90,
         ) {
             let read = parse(&text, &Settings { text_chunk_max: max, ..Settings::default() });
-            let all: String = read.drafts.iter().map(|draft| format!("{}\n", draft.content)).collect();
+            let all: String = read.drafts.iter().map(|draft| format!("{}\n", draft.content)).collect::<Vec<_>>().concat();
             for draft in &read.drafts {
                 prop_assert!(crate::ingest::split::length(&draft.content) <= max, "{draft:?}");
                 prop_assert!(1 <= draft.lines.0 && draft.lines.0 <= draft.lines.1);

@@ -84,7 +84,8 @@ fn of_run(run: &str, is_code: bool, is_called: bool, found: &mut Vec<CodeName>) 
     if let Some((parts, has_form)) = symbol(run)
         && (is_code || is_called || has_form)
     {
-        add(CodeName::Symbol { parts, is_distinct: is_called || has_form });
+        let is_qualified = is_code && parts.len() > 1;
+        add(CodeName::Symbol { parts, is_distinct: is_called || has_form || is_qualified });
     }
 }
 

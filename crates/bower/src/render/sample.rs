@@ -138,6 +138,26 @@ pub fn answer_with_evidence() -> Answer {
     Answer { evidence: Some(evidence), already_given: Some(2), held_back: Some(0), ..answer() }
 }
 
+/// Returns a hit of which nothing is known but its memory.
+fn bare(memory: Item) -> Hit {
+    Hit {
+        memory,
+        band: None,
+        citation: None,
+        duplicates: Vec::new(),
+        anchors: Vec::new(),
+        perhaps_replaced_by: None,
+        around: Vec::new(),
+        reranked: None,
+        score: 0.0,
+        bm25: None,
+        semantic: None,
+        signals: Vec::new(),
+        factors: Vec::new(),
+        odds: Vec::new(),
+    }
+}
+
 /// Returns an answer with three hits and one missing channel.
 pub fn answer() -> Answer {
     let signal = |channel, rank, score| Signal { channel, rank, score };
@@ -184,22 +204,7 @@ pub fn answer() -> Answer {
                 factors: vec![Factor::plus("words", -0.1), Factor::times("time", 0.5)],
                 odds: Vec::new(),
             },
-            Hit {
-                memory: hostile(),
-                band: None,
-                citation: None,
-                duplicates: Vec::new(),
-                anchors: Vec::new(),
-                perhaps_replaced_by: None,
-                around: Vec::new(),
-                reranked: None,
-                score: 0.0,
-                bm25: None,
-                semantic: None,
-                signals: Vec::new(),
-                factors: Vec::new(),
-                odds: Vec::new(),
-            },
+            bare(hostile()),
         ],
         evidence: None,
         already_given: None,

@@ -53,8 +53,10 @@ pub(super) fn check(project: &ProjectFiles, anchor: &Anchor) -> Option<CheckedAn
 /// Returns what a file has of an anchor with lines.
 fn in_file(project: &ProjectFiles, anchor: &Anchor, path: &str, source: &str) -> InFile {
     let (Some(text), Some((first, _))) = (anchor.text, anchor.lines) else { return InFile::Absent };
-    // Most code stays where it is.
-    if text.begins(&source.as_bytes()[start_of(source, first)..]) {
+    // Most code stays where it is. A blank line there is no part of the text, which begins below it.
+    let here = &source[start_of(source, first)..];
+    let is_blank = here.lines().next().is_none_or(|line| line.trim().is_empty());
+    if !is_blank && text.begins(here.as_bytes()) {
         return InFile::Same(first);
     }
     let name = anchor.symbol.as_deref().map(defined_name);

@@ -14,7 +14,9 @@ impl Place {
     fn new(files: &[(&str, &str)]) -> Self {
         let place = Self { folder: tempfile::tempdir().unwrap() };
         fs::create_dir(place.folder.path().join(".git")).unwrap();
-        files.iter().for_each(|(path, text)| place.write(path, text));
+        for (path, text) in files {
+            place.write(path, text);
+        }
         place
     }
 
