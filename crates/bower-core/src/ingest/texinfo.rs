@@ -56,8 +56,8 @@ pub(super) fn parse(source: &str, settings: &Settings) -> ParsedFile {
 /// A list or table that is open.
 enum List {
     Items(&'static str),
-    /// The items are terms.
-    Terms,
+    /// The items are terms, each an argument of a command such as `@code`.
+    Terms(String),
     /// The items are rows.
     Rows(Vec<(Row, u32)>),
 }
@@ -173,7 +173,7 @@ impl Document {
             "set" => self.values.set(rest),
             "itemize" => self.begin_list(List::Items("-")),
             "enumerate" => self.begin_list(List::Items("1.")),
-            "table" | "ftable" | "vtable" => self.begin_list(List::Terms),
+            "table" | "ftable" | "vtable" => self.begin_list(List::Terms(rest.trim().to_owned())),
             "multitable" => self.begin_list(List::Rows(Vec::new())),
             "item" | "itemx" | "headitem" => self.item(rest),
             "tab" => self.text(line),
@@ -231,9 +231,11 @@ impl Document {
                 add_cells(&mut row, rest, &self.values);
                 rows.push((row, number));
             }
-            Some(List::Terms) => {
+            Some(List::Terms(command)) => {
+                let term =
+                    if command.starts_with('@') { format!("{command}{{{rest}}}") } else { rest.to_owned() };
                 self.blocks.item(depth, "-");
-                self.blocks.add(rest);
+                self.blocks.add(&term);
                 self.flush();
                 self.is_term = true;
             }
@@ -260,7 +262,7 @@ impl Document {
         self.is_term = false;
         match self.lists.pop() {
             Some(List::Rows(rows)) => self.blocks.table(&rows),
-            Some(List::Items(_) | List::Terms) => {
+            Some(List::Items(_) | List::Terms(_)) => {
                 let depth = self.lists.iter().filter(|list| !matches!(list, List::Rows(_))).count();
                 self.blocks.leave(depth);
             }
@@ -339,7 +341,7 @@ mod tests {
     fn lists_code_and_tables() {
         check(
             "@itemize @bullet\n@item one\n@itemize\n@item\ninner\n@end itemize\n@end itemize\n@table @code\n@item -a\n@itemx --all\nShow all.\n@end table\nend\n",
-            "- one\n  - inner\n\n- -a\n- --all\n  Show all.\n\nend",
+            "- one\n  - inner\n\n- `-a`\n- `--all`\n  Show all.\n\nend",
         );
         check(
             "@example\n@group\na @var{b}\n  c@{@}\n@end group\n@end example\n@verbatim\n@x{\n@end verbatim\n",
