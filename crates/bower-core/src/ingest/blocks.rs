@@ -1,4 +1,4 @@
-//! Writes the blocks of Markdown that converters of markup languages share: paragraphs, headings, items, code and tables.
+//! Writes the blocks of Markdown that converters share: paragraphs, headings, items, code and tables.
 
 use super::converted::{Converted, LIST_DEPTH, cell};
 

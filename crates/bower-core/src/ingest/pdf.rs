@@ -3,6 +3,7 @@
 //!
 //! Source: ISO 32000-2. The file's syntax and its fonts are read by `hayro-syntax` and `hayro-font`.
 
+mod body;
 mod content;
 mod fonts;
 mod headings;
@@ -10,6 +11,7 @@ mod layout;
 mod marginal;
 mod outline;
 mod prose;
+mod strings;
 mod unpack;
 mod words;
 
@@ -17,7 +19,7 @@ use hayro_syntax::{DecryptionError, LoadPdfError, Pdf};
 
 use super::draft::ParsedFile;
 use crate::config::Settings;
-use prose::PageLines;
+use body::PageLines;
 
 /// Most lines of a file: ten thousand pages have as many.
 const MOST_LINES: usize = 500_000;
@@ -74,18 +76,6 @@ fn read(bytes: &[u8], settings: &Settings) -> Result<ParsedFile, String> {
     let out = prose::write(&pages, &outline::bookmarks(&pdf), &fonts.monospaced());
     let (heading, drafts) = out.chunks(settings);
     Ok(ParsedFile { title: title.or(heading), drafts, notes, ..ParsedFile::default() })
-}
-
-/// Returns a text string (ISO 32000-2, 7.9.2.2): UTF-16, UTF-8, or one byte a letter, read here as Latin-1.
-fn text_string(bytes: &[u8]) -> String {
-    match bytes {
-        [0xFE, 0xFF, rest @ ..] => {
-            let units = rest.as_chunks::<2>().0.iter().map(|&pair| u16::from_be_bytes(pair));
-            char::decode_utf16(units).map(|letter| letter.unwrap_or(char::REPLACEMENT_CHARACTER)).collect()
-        }
-        [0xEF, 0xBB, 0xBF, rest @ ..] => String::from_utf8_lossy(rest).into_owned(),
-        _ => bytes.iter().map(|&byte| char::from(byte)).collect(),
-    }
 }
 
 #[cfg(test)]

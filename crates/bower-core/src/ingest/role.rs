@@ -1,4 +1,4 @@
-//! Tells what a file is for by its path: whether it explains something, or is a test, a changelog, a licence or generated.
+//! Tells what a file is for by its path: it explains, or is a test, a changelog, a licence or generated.
 //!
 //! The names are those that projects agree on: GNU's standard files (`NEWS`, `ChangeLog`, `COPYING`), the folders of the test
 //! frameworks, and the folders and endings that GitHub's linguist calls vendored or generated. A part of a path counts without its

@@ -1,4 +1,4 @@
-//! Reads subtitles (SRT, `WebVTT`, SBV, ASS) as prose: the cues are joined to paragraphs, without markup and repetitions.
+//! Reads subtitles (SRT, `WebVTT`, SBV, ASS) as prose, without markup and repetitions.
 //! The section of a chunk is its time, and its lines are those of its cues.
 //!
 //! Sources: `WebVTT` (W3C Candidate Recommendation), section 4; Matroska's descriptions of SRT and ASS.

@@ -1,4 +1,4 @@
-//! Finds documents that are near copies of another: translations of a format, older editions, the same file in two folders.
+//! Finds documents that are near copies of another, such as translations of a format or older editions.
 
 use crate::engine::Engine;
 use crate::error::Result;

@@ -253,7 +253,7 @@ impl<'a> ContentReader<'a, '_> {
                 if is_pagination { Mark::Artifact } else { Mark::Nothing }
             }
             Some(of) => match of.get::<hayro_syntax::object::String<'_>>(b"ActualText") {
-                Some(text) => Mark::Replaced(Some(super::text_string(&text))),
+                Some(text) => Mark::Replaced(Some(super::strings::text_string(&text))),
                 None => Mark::Nothing,
             },
             None => Mark::Nothing,

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use super::body::{BodyStyle, PageLines};
 use super::layout::TextLine;
 use super::outline::Bookmark;
-use super::prose::{BodyStyle, PageLines};
 
 /// A line of a heading.
 #[derive(Clone, Copy, Debug)]

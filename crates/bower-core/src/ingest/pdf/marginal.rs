@@ -1,9 +1,9 @@
-//! Finds the lines that belong to the page and not to its text: running heads and feet, page numbers, tables of contents.
+//! Finds lines that are no text of a page: running heads and feet, page numbers, tables of contents.
 
 use std::collections::HashMap;
 
+use super::body::{BodyStyle, PageLines};
 use super::layout::TextLine;
-use super::prose::{BodyStyle, PageLines};
 
 /// How many of a page's highest and of its lowest lines may be running heads or feet.
 const MARGIN_LINES: usize = 3;

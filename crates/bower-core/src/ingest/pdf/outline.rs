@@ -7,7 +7,7 @@ use hayro_syntax::object::{Dict, String as Bytes};
 use std::collections::HashSet;
 
 use super::super::split::one_line;
-use super::text_string;
+use super::strings::text_string;
 
 /// A bookmark.
 #[derive(Clone, Debug)]

@@ -1,4 +1,4 @@
-//! Unpacks the streams of a file within limits, because a packed stream may be a thousand times smaller than its content.
+//! Unpacks streams within limits, because a packed stream may be far smaller than its content.
 
 use hayro_syntax::Filter;
 use hayro_syntax::object::{Dict, Object, Stream};
