@@ -13,7 +13,7 @@ pub fn run(arguments: &IdArgs, session: &Session) -> Result<()> {
     session.out.say(&got, |look| {
         render::item::one(&got.memory, given, look)
             + &render::item::wordings(&got.wordings, look)
-            + &render::item::anchors(&got.anchors, 0, look)
+            + &render::anchors::anchors(&got.anchors, 0, look)
     })?;
     session.maintain(&service);
     Ok(())

@@ -1,6 +1,6 @@
 //! Renders items for people: one item, lists of items, and their history.
 
-use bower_core::item::{CheckedAnchor, Kind, Provenance, Tier, unit_of};
+use bower_core::item::{Kind, Provenance, Tier, unit_of};
 use bower_core::request::{Event, History, Item, Listing, MemoryWording, Version};
 use bower_core::shared::strength;
 use jiff::Timestamp;
@@ -280,18 +280,6 @@ fn scalar(value: &Value) -> String {
         Value::Array(values) => values.iter().map(scalar).collect::<Vec<_>>().join(" "),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => line(&value.to_string()),
     }
-}
-
-/// Renders what became of the code that a memory names, one line each.
-pub fn anchors(anchors: &[CheckedAnchor], indent: usize, look: &Look) -> String {
-    let lead = " ".repeat(indent);
-    let one = |anchor: &CheckedAnchor| {
-        let style = if anchor.is_doubtful() { style::WEAK } else { style::DIM };
-        let room = look.width.saturating_sub(indent + "anchor ".len()).max(16);
-        let phrase = line(&anchor.phrase());
-        format!("{lead}{}\n", look.paint(style, &format!("anchor {}", cut(&phrase, room))))
-    };
-    anchors.iter().map(one).collect()
 }
 
 #[cfg(test)]

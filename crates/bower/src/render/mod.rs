@@ -2,6 +2,7 @@
 //! Stored and external content passes through `clean` before it is printed, so that it cannot drive a terminal.
 
 pub mod agents;
+pub mod anchors;
 pub mod config;
 pub mod evidence;
 pub mod excerpt;

@@ -6,8 +6,9 @@ use bower_core::request::{Answer, Hit, Item};
 use bower_core::shared::QueryTerm;
 use std::fmt::Write as _;
 
+use super::anchors::anchors;
 use super::excerpt::{Layout, excerpt, terms, wrap};
-use super::item::{anchors, place, said_by};
+use super::item::{place, said_by};
 use super::store::lacks;
 use super::table::{Column, Table};
 use super::{Look, clean, columns, count, cut, duration, evidence, hanging, line, style, thousands, wrapped};

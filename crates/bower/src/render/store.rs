@@ -321,7 +321,7 @@ pub fn anchors(report: &AnchorsReport, look: &Look) -> String {
         let room = look.width.saturating_sub(super::columns(id) + 2).max(16);
         let summary = line(&memory.summary);
         let _ = writeln!(out, "{}  {}", look.paint(style::DIM, id), super::cut(&summary, room));
-        out += &super::item::anchors(&memory.anchors, 2, look);
+        out += &super::anchors::anchors(&memory.anchors, 2, look);
     }
     let all = format!("of {} that name code", super::memories(report.anchored as u64));
     let held = match report.memories.len() {
