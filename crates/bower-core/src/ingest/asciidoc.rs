@@ -607,12 +607,11 @@ fn code_line(line: &str) -> &str {
 mod tests {
     use super::*;
 
+    #[track_caller]
     fn check(source: &str, expected: &str) {
         let mut document = Document::default();
         document.read(source);
-        let made = document.blocks.out;
-        assert_eq!(made.text.trim(), expected, "{source}");
-        assert_eq!(made.numbers.len(), made.text.lines().count());
+        document.blocks.out.check(source, expected);
     }
 
     #[test]

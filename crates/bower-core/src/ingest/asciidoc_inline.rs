@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::collections::HashMap;
 
 use super::blocks::without_marks;
+use super::missing_marks::MissingMarks;
 
 /// Longest value of an attribute, in bytes; values contain others, so that without a limit they would double with each line.
 const LONGEST_VALUE: usize = 2 << 10;
@@ -110,7 +111,7 @@ pub(super) fn shown(text: &str, known: &Attributes) -> String {
         rest: &expanded,
         shown: String::with_capacity(expanded.len()),
         word: 0,
-        missing: Vec::new(),
+        missing: MissingMarks::default(),
     };
     inline.read();
     // `'` marks emphasis in AsciiDoc.py.
@@ -122,11 +123,10 @@ struct Inline<'a> {
     shown: String,
     /// Where the current word begins in `shown`.
     word: usize,
-    /// Marks that do not come again.
-    missing: Vec<&'static str>,
+    missing: MissingMarks,
 }
 
-impl<'a> Inline<'a> {
+impl Inline<'_> {
     fn read(&mut self) {
         while let Some(letter) = self.rest.chars().next() {
             let is_taken = match letter {
@@ -157,20 +157,6 @@ impl<'a> Inline<'a> {
                 }
             }
         }
-    }
-
-    /// Takes what stands before `close`, behind the first `skip` bytes.
-    fn until(&mut self, skip: usize, close: &'static str) -> Option<&'a str> {
-        if self.missing.contains(&close) {
-            return None;
-        }
-        let inside = &self.rest[skip..];
-        let Some(end) = inside.find(close) else {
-            self.missing.push(close);
-            return None;
-        };
-        self.rest = &inside[end + close.len()..];
-        Some(&inside[..end])
     }
 
     /// Reads the brackets of a macro, an anchor, or a role before marked text.
@@ -220,9 +206,9 @@ impl<'a> Inline<'a> {
 
     /// Takes what stands before `]`; `\]` ends nothing.
     fn until_bracket(&mut self, skip: usize) -> Option<String> {
-        let mut inside = self.until(skip, "]")?.to_owned();
+        let mut inside = self.missing.until(&mut self.rest, skip, "]")?.to_owned();
         while inside.ends_with('\\')
-            && let Some(more) = self.until(0, "]")
+            && let Some(more) = self.missing.until(&mut self.rest, 0, "]")
         {
             inside.pop();
             inside.push(']');
@@ -275,7 +261,7 @@ impl<'a> Inline<'a> {
         if !self.rest.starts_with("<<") || self.rest[2..].starts_with([' ', '<', '-']) {
             return false;
         }
-        let Some(inside) = self.until(2, ">>") else { return false };
+        let Some(inside) = self.missing.until(&mut self.rest, 2, ">>") else { return false };
         let (id, text) = inside.split_once(',').unwrap_or((inside, ""));
         let text = if text.trim().is_empty() { id.trim_start_matches('#') } else { text };
         self.shown.push_str(text.trim());
@@ -285,10 +271,10 @@ impl<'a> Inline<'a> {
     /// Reads `((term))`, which is shown, and `(((term)))`, which is not.
     fn index_term(&mut self) -> bool {
         if self.rest.starts_with("(((") {
-            return self.until(3, ")))").is_some();
+            return self.missing.until(&mut self.rest, 3, ")))").is_some();
         }
         let is_term = self.rest.starts_with("((") && !self.rest[2..].starts_with([' ', '(']);
-        if let Some(term) = is_term.then(|| self.until(2, "))")).flatten() {
+        if let Some(term) = is_term.then(|| self.missing.until(&mut self.rest, 2, "))")).flatten() {
             self.shown.push_str(term);
             return true;
         }
@@ -310,7 +296,10 @@ impl<'a> Inline<'a> {
         }
         let mark = if self.rest.starts_with("``") { "``" } else { "`" };
         let is_open = self.rest[mark.len()..].starts_with(|next: char| !next.is_whitespace() && next != '`');
-        let Some(code) = is_open.then(|| self.until(mark.len(), mark)).flatten() else { return false };
+        let Some(code) = is_open.then(|| self.missing.until(&mut self.rest, mark.len(), mark)).flatten()
+        else {
+            return false;
+        };
         let code = code.strip_prefix('+').and_then(|code| code.strip_suffix('+')).unwrap_or(code);
         let code = code.strip_prefix("++").and_then(|code| code.strip_suffix("++")).unwrap_or(code);
         self.shown.push('`');
@@ -324,7 +313,9 @@ impl<'a> Inline<'a> {
     fn curved_quotes(&mut self, letter: char) -> bool {
         let (open, close, shown) =
             if letter == '"' { ("\"`", "`\"", ['“', '”']) } else { ("'`", "`'", ['‘', '’']) };
-        let Some(quoted) = self.rest.starts_with(open).then(|| self.until(2, close)).flatten() else {
+        let Some(quoted) =
+            self.rest.starts_with(open).then(|| self.missing.until(&mut self.rest, 2, close)).flatten()
+        else {
             return false;
         };
         self.shown.push(shown[0]);
@@ -347,7 +338,10 @@ impl<'a> Inline<'a> {
         let mark = if self.rest.starts_with("+++") { "+++" } else { "++" };
         let is_open =
             self.rest.starts_with(mark) && !self.rest[mark.len()..].starts_with([' ', '+', '\n', ',', '.']);
-        let Some(inside) = is_open.then(|| self.until(mark.len(), mark)).flatten() else { return false };
+        let Some(inside) = is_open.then(|| self.missing.until(&mut self.rest, mark.len(), mark)).flatten()
+        else {
+            return false;
+        };
         self.shown.push_str(inside);
         true
     }

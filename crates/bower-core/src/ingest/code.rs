@@ -8,7 +8,7 @@ use tree_sitter::{Node, ParseOptions, Parser, Tree};
 use super::draft::{Draft, ParsedFile};
 use super::languages::CodeLanguage;
 use super::split::{Lines, fits, pieces, trim};
-use super::symbols::{Symbol, symbol};
+use super::symbols::SymbolPaths;
 use super::text;
 use crate::config::Settings;
 
@@ -71,7 +71,14 @@ pub(super) fn tree(source: &str, language: &CodeLanguage) -> Option<Tree> {
 }
 
 fn chunks(source: &str, tree: &Tree, language: &CodeLanguage, max: usize) -> Vec<Draft> {
-    let mut walk = Cutter { source, language, max, atoms: Vec::new(), paths: Vec::new(), named: None };
+    let mut walk = Cutter {
+        source,
+        language,
+        max,
+        atoms: Vec::new(),
+        paths: Vec::new(),
+        symbols: SymbolPaths::default(),
+    };
     let end = walk.inside(tree.root_node(), None, 0, 0);
     walk.lines(end..source.len(), None);
     let lines = Lines::new(source);
@@ -101,8 +108,7 @@ struct Cutter<'a> {
     max: usize,
     atoms: Vec<Atom>,
     paths: Vec<String>,
-    /// Id of the last node that was named, so that a definition is not named again inside what wraps it.
-    named: Option<usize>,
+    symbols: SymbolPaths,
 }
 
 impl Cutter<'_> {
@@ -123,14 +129,9 @@ impl Cutter<'_> {
 
     fn node(&mut self, node: Node<'_>, around: Option<usize>, start: usize, depth: usize) -> usize {
         let range = start..node.end_byte();
-        let own = symbol(node, self.source, self.language).filter(|own| self.named != Some(own.node));
-        let name = match own {
-            Some(Symbol { name, node }) => {
-                self.named = Some(node);
-                let path = match around {
-                    Some(at) => format!("{} > {name}", self.paths[at]),
-                    None => name,
-                };
+        let outer = around.map(|at| self.paths[at].as_str());
+        let name = match self.symbols.of(node, self.source, self.language, outer) {
+            Some(path) => {
                 self.paths.push(path);
                 Some(self.paths.len() - 1)
             }

@@ -33,6 +33,14 @@ impl Converted {
         }
     }
 
+    /// Checks what was written of a source, and that each line has a number.
+    #[cfg(test)]
+    #[track_caller]
+    pub(super) fn check(&self, source: &str, expected: &str) {
+        assert_eq!(self.text.trim(), expected, "{source}");
+        assert_eq!(self.numbers.len(), self.text.lines().count());
+    }
+
     /// Returns the first heading, and the chunks with the numbers of their source.
     pub(super) fn chunks(&self, settings: &Settings) -> (Option<String>, Vec<Draft>) {
         chunks(&self.text, &self.numbers, settings)

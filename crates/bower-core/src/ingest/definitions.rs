@@ -8,7 +8,7 @@ use tree_sitter::Node;
 use super::code::{DEPTH, tree};
 use super::languages::CodeLanguage;
 use super::split::Lines;
-use super::symbols::{Symbol, symbol};
+use super::symbols::SymbolPaths;
 
 /// A definition in a source file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,7 +60,13 @@ pub fn definitions(path: &Path, source: &str) -> Vec<Definition> {
     else {
         return Vec::new();
     };
-    let mut walk = Walk { source, language, lines: Lines::new(source), named: None, all: Vec::new() };
+    let mut walk = Walk {
+        source,
+        language,
+        lines: Lines::new(source),
+        symbols: SymbolPaths::default(),
+        all: Vec::new(),
+    };
     walk.inside(tree.root_node(), None, 0);
     walk.all
 }
@@ -69,8 +75,7 @@ struct Walk<'a> {
     source: &'a str,
     language: &'static CodeLanguage,
     lines: Lines,
-    /// Id of the last node that was named, so that a definition is not named again inside what wraps it.
-    named: Option<usize>,
+    symbols: SymbolPaths,
     all: Vec<Definition>,
 }
 
@@ -85,11 +90,7 @@ impl Walk<'_> {
     }
 
     fn node(&mut self, node: Node<'_>, around: Option<&str>, depth: usize) {
-        let own = symbol(node, self.source, self.language).filter(|own| self.named != Some(own.node));
-        let path = own.map(|Symbol { name, node }| {
-            self.named = Some(node);
-            around.map_or_else(|| name.clone(), |around| format!("{around} > {name}"))
-        });
+        let path = self.symbols.of(node, self.source, self.language, around);
         if let Some(symbol) = path.clone() {
             let name = defined_name(&symbol).to_owned();
             let range = node.byte_range();

@@ -20,3 +20,14 @@ pub(super) struct ParsedFile {
     pub drafts: Vec<Draft>,
     pub notes: Vec<String>,
 }
+
+#[cfg(test)]
+impl ParsedFile {
+    /// Returns the section, the text and the lines of each part.
+    pub(super) fn parts(&self) -> Vec<(&str, &str, (u32, u32))> {
+        self.drafts
+            .iter()
+            .map(|draft| (draft.section.as_deref().unwrap_or_default(), draft.content.as_str(), draft.lines))
+            .collect()
+    }
+}

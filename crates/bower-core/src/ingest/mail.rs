@@ -339,12 +339,7 @@ mod tests {
     #[track_caller]
     fn check(read: Result<ParsedFile, String>, expected: &[(&str, &str, (u32, u32))]) -> ParsedFile {
         let read = read.unwrap();
-        let got: Vec<_> = read
-            .drafts
-            .iter()
-            .map(|draft| (draft.section.as_deref().unwrap_or_default(), draft.content.as_str(), draft.lines))
-            .collect();
-        assert_eq!(got, expected);
+        assert_eq!(read.parts(), expected);
         read
     }
 

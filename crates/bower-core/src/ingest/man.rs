@@ -474,9 +474,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn check(page: &str, expected: &str) {
-        let made = Page::read(page).out;
-        assert_eq!(made.text.trim(), expected, "{page}");
-        assert_eq!(made.numbers.len(), made.text.lines().count());
+        Page::read(page).out.check(page, expected);
     }
 
     #[test]

@@ -2,10 +2,12 @@
 
 use super::blocks::without_marks;
 use super::latex_symbols;
+use super::missing_marks::MissingMarks;
 
 /// Returns a paragraph as its reader sees it.
 pub(super) fn shown(text: &str) -> String {
-    let mut inline = Inline { rest: text, shown: String::with_capacity(text.len()), missing: Vec::new() };
+    let mut inline =
+        Inline { rest: text, shown: String::with_capacity(text.len()), missing: MissingMarks::default() };
     inline.read();
     without_marks(&inline.shown, &['*', '/', '_', '+'])
 }
@@ -13,11 +15,10 @@ pub(super) fn shown(text: &str) -> String {
 struct Inline<'a> {
     rest: &'a str,
     shown: String,
-    /// Marks that do not come again.
-    missing: Vec<&'static str>,
+    missing: MissingMarks,
 }
 
-impl<'a> Inline<'a> {
+impl Inline<'_> {
     fn read(&mut self) {
         while let Some(letter) = self.rest.chars().next() {
             let is_taken = match letter {
@@ -25,7 +26,7 @@ impl<'a> Inline<'a> {
                 '=' => self.code("="),
                 '~' => self.code("~"),
                 '<' => self.target(),
-                '@' if self.rest.starts_with("@@") => self.until(2, "@@").is_some(),
+                '@' if self.rest.starts_with("@@") => self.missing.until(&mut self.rest, 2, "@@").is_some(),
                 '{' => self.call(),
                 '\\' => self.entity(),
                 '*' if self.rest.starts_with("**") => {
@@ -43,23 +44,11 @@ impl<'a> Inline<'a> {
         }
     }
 
-    /// Takes what stands before `close`, behind the first `skip` bytes.
-    fn until(&mut self, skip: usize, close: &'static str) -> Option<&'a str> {
-        if self.missing.contains(&close) {
-            return None;
-        }
-        let inside = &self.rest[skip..];
-        let Some(end) = inside.find(close) else {
-            self.missing.push(close);
-            return None;
-        };
-        self.rest = &inside[end + close.len()..];
-        Some(&inside[..end])
-    }
-
     /// Reads `[[target][text]]`.
     fn link(&mut self) -> bool {
-        let Some(inside) = self.rest.starts_with("[[").then(|| self.until(2, "]]")).flatten() else {
+        let Some(inside) =
+            self.rest.starts_with("[[").then(|| self.missing.until(&mut self.rest, 2, "]]")).flatten()
+        else {
             return false;
         };
         let (target, text) = inside.split_once("][").unwrap_or((inside, ""));
@@ -72,7 +61,9 @@ impl<'a> Inline<'a> {
 
     /// Reads `[fn:1]`, a note at the foot, or `[fn:: text]`, whose text stands here.
     fn note(&mut self) -> bool {
-        let Some(inside) = self.rest.starts_with("[fn:").then(|| self.until(4, "]")).flatten() else {
+        let Some(inside) =
+            self.rest.starts_with("[fn:").then(|| self.missing.until(&mut self.rest, 4, "]")).flatten()
+        else {
             return false;
         };
         if let Some((_, text)) = inside.split_once(':') {
@@ -92,7 +83,7 @@ impl<'a> Inline<'a> {
         let before = self.shown.chars().next_back().unwrap_or(' ');
         let opens = |letter: char| letter.is_whitespace() || "-—({'\"[|".contains(letter);
         let is_open = opens(before) && self.rest[1..].starts_with(|next: char| !next.is_whitespace());
-        if !is_open || self.missing.contains(&sign) {
+        if !is_open {
             return false;
         }
         // Code goes over few lines; farther signs are others.
@@ -119,18 +110,20 @@ impl<'a> Inline<'a> {
     /// Drops `<<target>>`, and keeps the text of `<<<target>>>`.
     fn target(&mut self) -> bool {
         if self.rest.starts_with("<<<") {
-            let Some(text) = self.until(3, ">>>") else { return false };
+            let Some(text) = self.missing.until(&mut self.rest, 3, ">>>") else { return false };
             self.shown.push_str(text);
             return true;
         }
         let is_target =
             self.rest.starts_with("<<") && self.rest[2..].starts_with(|next: char| next.is_alphanumeric());
-        is_target && self.until(2, ">>").is_some()
+        is_target && self.missing.until(&mut self.rest, 2, ">>").is_some()
     }
 
     /// Keeps the arguments of a macro: `{{{name(a,b)}}}`.
     fn call(&mut self) -> bool {
-        let Some(inside) = self.rest.starts_with("{{{").then(|| self.until(3, "}}}")).flatten() else {
+        let Some(inside) =
+            self.rest.starts_with("{{{").then(|| self.missing.until(&mut self.rest, 3, "}}}")).flatten()
+        else {
             return false;
         };
         let arguments = inside.split_once('(').and_then(|(_, rest)| rest.strip_suffix(')'));

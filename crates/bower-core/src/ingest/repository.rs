@@ -27,15 +27,22 @@ pub struct Repository {
 /// Returns the repository whose working tree has its root here. A `.git` that git would not accept, or that this process may
 /// not read, is none.
 pub fn repository_at(root: &Path) -> Option<Repository> {
-    let git = git_folder(root)?;
+    let (git, common) = git_folders(root)?;
     let head = read(&git.join("HEAD"))?;
     let branch = branch_of(&head, &git)?;
-    let common = read(&git.join("commondir")).map_or_else(|| git.clone(), |line| git.join(line.trim_end()));
     let common = std::fs::canonicalize(common).ok()?;
     let here = tree_of(&common);
     let remote = read(&common.join("config")).and_then(|config| remote_of(&config));
     let identity = remote.and_then(|url| identity_of(&url, here)).unwrap_or_else(|| plain(here));
     Some(Repository { root: root.to_path_buf(), common, identity, branch })
+}
+
+/// Returns the folder of a working tree's head, and the folder of objects and references, which all working trees of the
+/// repository share. `None` where no working tree has its root.
+pub(crate) fn git_folders(root: &Path) -> Option<(PathBuf, PathBuf)> {
+    let git = git_folder(root)?;
+    let common = read(&git.join("commondir")).map_or_else(|| git.clone(), |line| git.join(line.trim_end()));
+    Some((git, common))
 }
 
 /// Returns the folder that `.git` is, or that it names: a worktree's or a submodule's `.git` is a file.

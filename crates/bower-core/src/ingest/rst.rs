@@ -603,12 +603,11 @@ fn command_option(text: &str) -> Option<(&str, &str)> {
 mod tests {
     use super::*;
 
+    #[track_caller]
     fn check(source: &str, expected: &str) {
         let mut document = Document::new(source);
         document.read();
-        let made = document.blocks.out;
-        assert_eq!(made.text.trim(), expected, "{source}");
-        assert_eq!(made.numbers.len(), made.text.lines().count());
+        document.blocks.out.check(source, expected);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::blocks::without_marks;
+use super::missing_marks::MissingMarks;
 
 /// Longest text of a substitution, in bytes; a longer one is no text inside a sentence.
 const LONGEST: usize = 1 << 10;
@@ -35,8 +36,12 @@ impl Substitutions {
 
 /// Returns a paragraph as its reader sees it.
 pub(super) fn shown(text: &str, substitutions: &Substitutions) -> String {
-    let mut inline =
-        Inline { rest: text, shown: String::with_capacity(text.len()), missing: Vec::new(), added: 0 };
+    let mut inline = Inline {
+        rest: text,
+        shown: String::with_capacity(text.len()),
+        missing: MissingMarks::default(),
+        added: 0,
+    };
     inline.read(substitutions);
     without_marks(&inline.shown, &['*'])
 }
@@ -44,13 +49,12 @@ pub(super) fn shown(text: &str, substitutions: &Substitutions) -> String {
 struct Inline<'a> {
     rest: &'a str,
     shown: String,
-    /// Marks that do not come again.
-    missing: Vec<&'static str>,
+    missing: MissingMarks,
     /// Bytes that substitutions have added.
     added: usize,
 }
 
-impl<'a> Inline<'a> {
+impl Inline<'_> {
     fn read(&mut self, substitutions: &Substitutions) {
         while let Some(letter) = self.rest.chars().next() {
             let is_taken = match letter {
@@ -68,24 +72,10 @@ impl<'a> Inline<'a> {
         }
     }
 
-    /// Takes what stands before `close`, behind the first `skip` bytes.
-    fn until(&mut self, skip: usize, close: &'static str) -> Option<&'a str> {
-        if self.missing.contains(&close) {
-            return None;
-        }
-        let inside = &self.rest[skip..];
-        let Some(end) = inside.find(close) else {
-            self.missing.push(close);
-            return None;
-        };
-        self.rest = &inside[end + close.len()..];
-        Some(&inside[..end])
-    }
-
     /// Reads a literal, a reference, or text with a role behind it.
     fn backticks(&mut self) -> bool {
         if self.rest.starts_with("``") {
-            let Some(code) = self.until(2, "``") else { return false };
+            let Some(code) = self.missing.until(&mut self.rest, 2, "``") else { return false };
             // A backtick at its end belongs to the literal.
             let more = self.rest.len() - self.rest.trim_start_matches('`').len();
             self.rest = &self.rest[more..];
@@ -97,7 +87,7 @@ impl<'a> Inline<'a> {
             }
             return true;
         }
-        let Some(text) = self.until(1, "`") else { return false };
+        let Some(text) = self.missing.until(&mut self.rest, 1, "`") else { return false };
         let mut role = "";
         if let Some((name, rest)) = self.rest.strip_prefix(':').and_then(|rest| rest.split_once(':'))
             && is_role(name)
@@ -121,7 +111,7 @@ impl<'a> Inline<'a> {
         if self.rest[name.len() + 2..].starts_with("``") {
             return false;
         }
-        let Some(text) = self.until(name.len() + 3, "`") else { return false };
+        let Some(text) = self.missing.until(&mut self.rest, name.len() + 3, "`") else { return false };
         self.interpreted(name, text);
         true
     }

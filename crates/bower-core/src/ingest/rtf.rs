@@ -511,13 +511,12 @@ fn of_code_page(page: i32) -> &'static Encoding {
 mod tests {
     use super::*;
 
+    #[track_caller]
     fn check(body: &str, expected: &str) {
         let source = format!("{{\\rtf1\\ansi\\ansicpg1252{body}}}");
         let mut document = Document::new(source.as_bytes());
         document.read();
-        let made = document.blocks.out;
-        assert_eq!(made.text.trim(), expected, "{source}");
-        assert_eq!(made.numbers.len(), made.text.lines().count());
+        document.blocks.out.check(&source, expected);
     }
 
     #[test]

@@ -505,14 +505,7 @@ mod tests {
     #[track_caller]
     fn check(read: &Read, title: Option<&str>, expected: &[(&str, &str, (u32, u32))]) {
         let read = read.as_ref().unwrap();
-        let section = |draft: &super::super::draft::Draft| draft.section.clone().unwrap_or_default();
-        let got: Vec<_> =
-            read.drafts.iter().map(|draft| (section(draft), draft.content.clone(), draft.lines)).collect();
-        let expected: Vec<_> = expected
-            .iter()
-            .map(|(section, text, lines)| ((*section).to_owned(), (*text).to_owned(), *lines))
-            .collect();
-        assert_eq!((read.title.as_deref(), got), (title, expected));
+        assert_eq!((read.title.as_deref(), read.parts().as_slice()), (title, expected));
     }
 
     fn xlsx(sheet: &str) -> Vec<u8> {

@@ -214,12 +214,7 @@ mod tests {
 
     #[track_caller]
     fn check(read: &ParsedFile, expected: &[(&str, &str, (u32, u32))]) {
-        let got: Vec<_> = read
-            .drafts
-            .iter()
-            .map(|draft| (draft.section.as_deref().unwrap_or_default(), draft.content.as_str(), draft.lines))
-            .collect();
-        assert_eq!(got, expected);
+        assert_eq!(read.parts(), expected);
     }
 
     #[test]

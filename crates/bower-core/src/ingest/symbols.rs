@@ -10,16 +10,41 @@ const NAME_MAX: usize = 80;
 /// Most nodes between a definition and its name; more occur only in generated code.
 const DEPTH: usize = 16;
 
+/// Names the definitions of a syntax tree, whose nodes are visited from the outside inwards.
+#[derive(Default)]
+pub(super) struct SymbolPaths {
+    /// Id of the last node that was named, so that a definition is not named again inside what wraps it.
+    named: Option<usize>,
+}
+
+impl SymbolPaths {
+    /// Returns the path of a definition below the path `around`: `impl Foo > fn parse`. `None` for other nodes.
+    pub(super) fn of(
+        &mut self,
+        node: Node<'_>,
+        source: &str,
+        language: &CodeLanguage,
+        around: Option<&str>,
+    ) -> Option<String> {
+        let own = symbol(node, source, language).filter(|own| self.named != Some(own.node))?;
+        self.named = Some(own.node);
+        Some(match around {
+            Some(around) => format!("{around} > {}", own.name),
+            None => own.name,
+        })
+    }
+}
+
 /// A definition and its name.
-pub(super) struct Symbol {
+struct Symbol {
     /// What a section path calls it, e.g. `impl Display for Foo`.
-    pub name: String,
+    name: String,
     /// Id of the node that defines it: the node itself, or one inside, such as the class after `export`.
-    pub node: usize,
+    node: usize,
 }
 
 /// Returns the name of a definition; `None` for other nodes.
-pub(super) fn symbol(mut node: Node<'_>, source: &str, language: &CodeLanguage) -> Option<Symbol> {
+fn symbol(mut node: Node<'_>, source: &str, language: &CodeLanguage) -> Option<Symbol> {
     for _ in 0..DEPTH {
         if !node.is_named() {
             return None;

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use std::hash::Hasher;
 use std::ops::Range;
 
-use super::words::{whole, words};
+use super::words::{LEAST_RUNS, runs};
 
 /// Least cosine of texts with the same content (Bowerbird's first version: from .95 one supersedes the other).
 pub const SAME: f32 = 0.95;
@@ -108,10 +108,6 @@ fn hash<'a>(terms: impl Iterator<Item = &'a str>) -> u64 {
 pub const OVERLAPS: f32 = 0.7;
 /// Least share of a chunk's runs that the other has if it repeats the other.
 const REPEATED: f32 = 0.5;
-/// Words of a run.
-const RUN: usize = 5;
-/// Least runs of a text that may repeat another: two short texts may share most words and differ in what counts.
-const LEAST_RUNS: usize = 20;
 
 /// The runs of five words of a text, as hashes. They find the same text again whatever its borders are, such as in a copy of a
 /// page in another format.
@@ -123,8 +119,7 @@ pub struct Runs(HashSet<u64>);
 impl Runs {
     /// Reads a text's runs.
     pub fn of(text: &str) -> Self {
-        let words = words(text);
-        Self(words.windows(RUN).map(whole).collect())
+        Self(runs(text).into_iter().collect())
     }
 
     /// Whether most of the text stands in another.

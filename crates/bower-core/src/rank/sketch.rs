@@ -1,20 +1,16 @@
 //! Sketches documents, and finds those that are near copies of another among many.
 //!
-//! A sketch has the smallest hashes of a document's runs of five words. The share of them that two sketches have in common
-//! estimates the share of the runs of both documents that stand in both, with a standard error of 4 % at a half.
+//! A sketch has the smallest hashes of a document's runs of five words. The share of hashes that two sketches have in common
+//! estimates the share of runs that their documents have in common. The standard error is 4 % at a half.
 //!
 //! Source: Broder, "On the resemblance and containment of documents", SEQUENCES 1997.
 
 use std::collections::HashMap;
 
-use super::words::{whole, words};
+use super::words::{LEAST_RUNS, runs};
 
-/// Words of a run.
-const RUN: usize = 5;
 /// Hashes of a sketch.
 const SIZE: usize = 128;
-/// Fewest runs of a document that is compared: shorter texts share most words by chance.
-const LEAST_RUNS: usize = 20;
 /// The smallest hashes, by which similar documents find each other. Two documents that share half of their runs share none of
 /// them with a chance of 2^-16 or so.
 const KEYS: usize = 32;
@@ -36,7 +32,7 @@ impl Sketch {
     pub fn of<'a>(texts: impl Iterator<Item = &'a str>) -> Self {
         let mut hashes: Vec<u64> = Vec::new();
         for text in texts {
-            hashes.extend(words(text).windows(RUN).map(|run| spread(whole(run))));
+            hashes.extend(runs(text).into_iter().map(spread));
         }
         hashes.sort_unstable();
         hashes.dedup();

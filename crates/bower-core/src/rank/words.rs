@@ -37,6 +37,18 @@ fn mix(hash: u64, letter: u64) -> u64 {
     (hash.rotate_left(5) ^ letter).wrapping_mul(0x517c_c1b7_2722_0a95)
 }
 
+/// Words of a run, by which texts are compared.
+const RUN: usize = 5;
+/// Fewest runs of a text that may repeat another: two short texts may share most words and differ in what counts.
+pub(super) const LEAST_RUNS: usize = 20;
+
+/// Returns the runs of five words of a text in order, as hashes.
+///
+/// Source: Broder, "On the resemblance and containment of documents", SEQUENCES 1997 (shingles).
+pub(super) fn runs(text: &str) -> Vec<u64> {
+    words(text).windows(RUN).map(whole).collect()
+}
+
 /// Returns several words as one hash.
 pub(super) fn whole(words: &[u64]) -> u64 {
     words.iter().fold(0, |hash, &word| mix(hash, word))

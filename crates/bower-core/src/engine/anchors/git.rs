@@ -5,6 +5,8 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
+use crate::ingest::git_folders;
+
 /// Longest file of references that is read, in bytes.
 const MOST_BYTES: u64 = 16 << 20;
 /// Head of a version-2 index of a pack: magic number, version, and 256 counts of 4 bytes.
@@ -24,14 +26,7 @@ pub(crate) struct GitObjects {
 impl GitObjects {
     /// Opens the repository whose work tree has this folder at its top, if there is one.
     pub(crate) fn at(root: &Path) -> Option<Self> {
-        let dot = root.join(".git");
-        let own = if dot.is_dir() {
-            dot
-        } else {
-            // A further work tree or a submodule has a file that names the folder.
-            root.join(line(&dot)?.strip_prefix("gitdir: ")?)
-        };
-        let common = line(&own.join("commondir")).map_or_else(|| own.clone(), |path| own.join(path));
+        let (own, common) = git_folders(root)?;
         Some(Self { own, common })
     }
 

@@ -8,13 +8,14 @@ use std::ops::ControlFlow;
 use crate::engine::Engine;
 use crate::engine::anchors::remark;
 use crate::engine::indexes::{LANGUAGE, covered};
+use crate::engine::query::load::may_stand_beside;
 use crate::engine::query::plan::counted;
 use crate::engine::query::rank::Ranking;
 use crate::engine::query::record::{SessionTexts, note_given};
 use crate::engine::query::retrieve::text_delta;
 use crate::error::{Error, Result};
 use crate::evidence::Evidence;
-use crate::item::{Admission, Allowed, Kind, RowId, RowSet, Status, Visibility, indexed_text};
+use crate::item::{Admission, Allowed, Kind, RowId, RowSet, Visibility, indexed_text};
 use crate::rank::budget::{QuestionWords, RankedText, estimate_tokens, pack as pack_candidates};
 use crate::rank::prefetch::{Bar, CosineStats, Signals, passes};
 use crate::request::{Hit, Item, QueryRequest};
@@ -259,11 +260,9 @@ fn neighbours(
     let items = engine.store.items(&rows)?.into_iter().zip(beside);
     found.items = items
         .filter_map(|(item, (_, score))| Some((item?, score)))
-        .filter(|(item, _)| match &keep {
-            Some(keep) => keep.contains(item.row),
-            None => matches!(item.status, Status::Candidate | Status::Active),
+        .filter(|(item, _)| {
+            may_stand_beside(item, keep.as_deref()) && !known.has(item) && admits(request, item)
         })
-        .filter(|(item, _)| !item.damaged && !known.has(item) && admits(request, item))
         .collect();
     Ok(found)
 }

@@ -7,7 +7,7 @@ use crate::engine::query::rank::Ranking;
 use crate::engine::query::select::SelectedHit;
 use crate::engine::{Engine, missing};
 use crate::error::Result;
-use crate::item::{Channel, Kind, Status};
+use crate::item::{Channel, Kind, RowSet, Status};
 use crate::request::{Degraded, Hit, Item, NearbyChunk, QueryRequest, Signal};
 
 /// Loads the best hits whose items are `wanted`, with their signals and factors.
@@ -65,16 +65,21 @@ pub(crate) fn add_neighbours(engine: &Engine, request: &QueryRequest, hits: &mut
         let rows: Vec<_> = found.iter().map(|(_, row)| *row).collect();
         let items = found.iter().zip(engine.store.items(&rows)?);
         let near = items.filter_map(|(&(place, _), item)| Some((i64::from(place) - i64::from(own), item?)));
-        let is_allowed = |item: &Item| match &keep {
-            Some(keep) => keep.contains(item.row),
-            None => matches!(item.status, Status::Candidate | Status::Active),
-        };
         hit.around = near
-            .filter(|(offset, item)| *offset != 0 && !item.damaged && is_allowed(item))
+            .filter(|(offset, item)| *offset != 0 && may_stand_beside(item, keep.as_deref()))
             .map(|(offset, item)| NearbyChunk { offset, id: item.id, content: item.content })
             .collect();
     }
     Ok(())
+}
+
+/// Whether an item may be shown beside a hit: it is whole, and one of the selected items, or current where nothing is selected.
+pub(crate) fn may_stand_beside(item: &Item, keep: Option<&RowSet>) -> bool {
+    let is_selected = match keep {
+        Some(keep) => keep.contains(item.row),
+        None => matches!(item.status, Status::Candidate | Status::Active),
+    };
+    is_selected && !item.damaged
 }
 
 /// Whether an item is damaged. A damaged item is reported in `named` instead of being returned.

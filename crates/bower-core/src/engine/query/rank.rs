@@ -88,7 +88,7 @@ pub(crate) fn by_default(
     }
     let named: Vec<Option<f32>> = ranked.iter().map(|one| scores.named(one.row)).collect();
     native::gain_from_names(&mut ranked, &named, constants);
-    lower_side_files(engine, request.text, &mut ranked)?;
+    lower_side_files(engine, request.text, &scores, &mut ranked)?;
     worded.fold(&mut ranked, &mut ranking.found_by);
     ranking.fused = ranked;
     judge(engine, found, &scores, ranking)?;
@@ -142,12 +142,13 @@ fn take_times(engine: &Engine, request: &RankRequest<'_>, ranked: &mut Vec<Ranke
 }
 
 /// Lowers chunks of tests, changelogs, licences and generated files, unless the question asks for such.
-fn lower_side_files(engine: &Engine, question: &str, ranked: &mut [Ranked]) -> Result<()> {
+fn lower_side_files(engine: &Engine, question: &str, scores: &Scores, ranked: &mut [Ranked]) -> Result<()> {
     let weight = engine.settings.side_file_weight;
     if weight <= 0.0 {
         return Ok(());
     }
-    let rows: Vec<RowId> = ranked.iter().take(MAX_LIMIT).map(|one| one.row).collect();
+    let best = ranked.iter().take(MAX_LIMIT).map(|one| one.row).enumerate();
+    let (places, rows): (Vec<usize>, Vec<RowId>) = best.filter(|(_, row)| !scores.is_memory(*row)).unzip();
     let paths = engine.store.documents_of(&rows)?;
     // A folder that they all share says nothing about one of them.
     let shared = shared_folder(paths.iter().flatten().map(Path::new));
@@ -155,7 +156,10 @@ fn lower_side_files(engine: &Engine, question: &str, ranked: &mut [Ranked]) -> R
         let below = Path::new(path.as_deref()?).strip_prefix(&shared).ok()?;
         FileRole::of(below).filter(|role| !role.is_asked(question)).map(|_| -weight)
     };
-    let gains: Vec<f32> = paths.iter().map(|path| gain(path).unwrap_or(0.0)).collect();
+    let mut gains = vec![0.0; ranked.len().min(MAX_LIMIT)];
+    for (place, path) in places.into_iter().zip(&paths) {
+        gains[place] = gain(path).unwrap_or(0.0);
+    }
     native::gain_deviations(ranked, "side file", &gains);
     Ok(())
 }
