@@ -60,6 +60,7 @@
 
 mod checksum;
 pub mod config;
+mod cpu_time;
 mod embed;
 pub mod engine;
 pub mod error;

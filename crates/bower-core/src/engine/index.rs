@@ -14,6 +14,7 @@ use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 use jiff::Timestamp;
 use std::time::Instant;
 
+use crate::cpu_time::thread_seconds;
 use crate::engine::indexes::LANGUAGE;
 use crate::engine::late::{missing_codes, vector_for};
 use crate::engine::model::embedder_threads;
@@ -94,20 +95,20 @@ fn run<S: Source>(
     let (to_compact, compactions) = unbounded::<Coverage>();
     let outcome = std::thread::scope(|threads| {
         let compactor = threads.spawn(move || {
-            let before = cpu_seconds();
+            let before = thread_seconds();
             // If a compaction fails, its rows wait, and the compaction at the end reports the reason.
             compactions
                 .iter()
                 .try_for_each(|upto| engine.compact_upto(CompactWhen::Due, Some(&upto)).map(drop))
                 .ok();
-            cpu_seconds() - before
+            thread_seconds() - before
         });
         let reader = {
             let (to_write, source) = (to_write.clone(), &mut source);
             threads.spawn(move || {
-                let before = cpu_seconds();
+                let before = thread_seconds();
                 let outcome = read(engine, source, &enter, &to_embed, &to_write);
-                (outcome, cpu_seconds() - before)
+                (outcome, thread_seconds() - before)
             })
         };
         let embedders: Vec<_> = (0..embedder_threads(&engine.settings))
@@ -118,13 +119,13 @@ fn run<S: Source>(
             .collect();
         // The writer's queue ends when the last of the other stages drops its end.
         drop((units, to_write));
-        let before = cpu_seconds();
+        let before = thread_seconds();
         let mut batch = Batch::new(engine, to_compact, now);
         if engine.model.get().is_err() {
             batch.most = BATCH_CHUNKS_OF_WORDS;
         }
         let written = write(batch, steps, &window, progress, go_on, &mut report);
-        let mut cpu = Cpu { model: 0.0, rest: cpu_seconds() - before };
+        let mut cpu = Cpu { model: 0.0, rest: thread_seconds() - before };
         let (read, spent) = reader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         cpu.rest += spent;
         for embedder in embedders {
@@ -191,16 +192,16 @@ fn embed_units(engine: &Engine, units: &Receiver<WorkUnit>, to_write: &Sender<St
     let mut cpu = Cpu::default();
     let _alarm = Alarm(to_write);
     for unit in units {
-        let before = cpu_seconds();
+        let before = thread_seconds();
         let mut model = 0.0;
         let embedded = unit.embed(|text| {
-            let start = cpu_seconds();
+            let start = thread_seconds();
             let vector = vector_for(engine, text);
-            model += cpu_seconds() - start;
+            model += thread_seconds() - start;
             Ok((text::encode_terms(text, LANGUAGE), vector?))
         });
         cpu.model += model;
-        cpu.rest += cpu_seconds() - before - model;
+        cpu.rest += thread_seconds() - before - model;
         if to_write.send(Step::Embedded(embedded)).is_err() {
             break;
         }
@@ -378,19 +379,6 @@ fn embed_rows(engine: &Engine, rows: &[RowId]) -> Result<Option<Vec<(RowId, NewV
     let texts = engine.store.texts(rows)?;
     let embed = |at: usize| Ok(vector_for(engine, &texts[at].text)?.map(|vector| (texts[at].row, vector)));
     in_order(embedder_threads(&engine.settings), texts.len(), embed).into_iter().collect()
-}
-
-/// Returns the CPU seconds of the calling thread.
-#[cfg(unix)]
-fn cpu_seconds() -> f64 {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
-    time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
-}
-
-/// Returns 0: without a thread clock no share is reported.
-#[cfg(not(unix))]
-fn cpu_seconds() -> f64 {
-    0.0
 }
 
 impl Engine {

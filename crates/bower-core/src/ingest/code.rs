@@ -11,6 +11,7 @@ use super::split::{Lines, fits, pieces, trim};
 use super::symbols::SymbolPaths;
 use super::text;
 use crate::config::Settings;
+use crate::cpu_time::thread_seconds;
 
 /// A part of a file that is not split.
 #[derive(Debug)]
@@ -33,6 +34,9 @@ const TREE_BYTES: usize = 2 << 20;
 const CALLS: usize = 2_000;
 const BYTES_A_CALL: usize = 24;
 const CALLS_OF_RECOVERY: usize = 4;
+/// Limit on the CPU time of one parse, in seconds. A call usually takes microseconds, but a third of a second after 40 KB of
+/// operators that never end an expression. Valid files of [`TREE_BYTES`] take less than a tenth of the limit.
+const PARSE_SECONDS: f64 = 5.0;
 /// Deepest nesting of definitions; deeper ones are split at lines.
 pub(super) const DEPTH: usize = 40;
 
@@ -46,23 +50,28 @@ pub(super) fn parse(source: &str, language: &CodeLanguage, settings: &Settings) 
     ParsedFile { drafts, ..ParsedFile::default() }
 }
 
-/// Parses a source; `None` if it is too large, or takes too many steps.
+/// Parses a source; `None` if it is too large, or takes too many steps or too long.
 pub(super) fn tree(source: &str, language: &CodeLanguage) -> Option<Tree> {
+    tree_within(source, language, PARSE_SECONDS)
+}
+
+fn tree_within(source: &str, language: &CodeLanguage, seconds: f64) -> Option<Tree> {
     if source.len() > TREE_BYTES {
         return None;
     }
     let mut parser = Parser::new();
     parser.set_language(&(language.grammar)()).ok()?;
-    // The budget is in operations, not in time: the same file gives the same chunks on every machine.
+    // The budget is in operations: files that keep the time limit give the same chunks on every machine.
     let mut calls = CALLS + source.len() / BYTES_A_CALL;
+    let end = thread_seconds() + seconds;
     let mut progress = |state: &tree_sitter::ParseState| {
         let cost = if state.has_error() { CALLS_OF_RECOVERY } else { 1 };
         match calls.checked_sub(cost) {
-            Some(left) => {
+            Some(left) if thread_seconds() < end => {
                 calls = left;
                 ControlFlow::Continue(())
             }
-            None => ControlFlow::Break(()),
+            _ => ControlFlow::Break(()),
         }
     };
     let options = ParseOptions::new().progress_callback(&mut progress);
@@ -276,6 +285,15 @@ mod tests {
                 ("class Shelf > def take", "    def take(self, name):\n        return self.books.pop(name)"),
             ],
         );
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn operators_that_never_end_an_expression_are_given_up() {
+        let js = CodeLanguage::of("", "js", "").unwrap();
+        let source = "** a\n*** b\n".repeat(2_000);
+        assert!(tree_within(&source, js, 0.05).is_none());
+        assert!(tree_within("let a = 1;\n", js, 0.05).is_some());
     }
 
     #[test]

@@ -17,6 +17,7 @@ const MOST_MAP_LINES: usize = 250;
 const ARROWS: &[(&str, &[&str])] = &[
     ("error", &[]),
     ("checksum", &[]),
+    ("cpu_time", &[]),
     ("files", &[]),
     ("item", &["error"]),
     ("config", &["item", "error", "rank"]),
@@ -34,13 +35,14 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("memory", &["item", "error", "text", "strength"]),
     ("embed", &["item", "error", "config", "checksum", "files"]),
     ("llm", &["item", "error", "config", "prompt"]),
-    ("ingest", &["item", "error", "config", "request"]),
+    ("ingest", &["item", "error", "config", "request", "cpu_time"]),
     ("store", &["item", "error", "files", "request", "filter", "config", "vector"]),
     (
         "engine",
         &[
-            "item", "error", "files", "config", "filter", "evidence", "prompt", "request", "text", "vector",
-            "tokens", "graph", "rank", "strength", "memory", "embed", "llm", "ingest", "store",
+            "item", "error", "files", "config", "cpu_time", "filter", "evidence", "prompt", "request",
+            "text", "vector", "tokens", "graph", "rank", "strength", "memory", "embed", "llm", "ingest",
+            "store",
         ],
     ),
 ];
