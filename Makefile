@@ -5,6 +5,8 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
 CARGO ?= cargo
+# Builds the program with the features that the tests of the workspace have, so that `cargo test --workspace` builds nothing twice.
+DEBUG_BUILD = $(CARGO) build --locked --workspace --bin bower
 # Kills in `make crash`, and in the shorter run that is part of `make test`.
 KILLS ?= 200
 TEST_KILLS ?= 40
@@ -91,7 +93,7 @@ fuzz: ## Fuzz the readers of what strangers write, each for TIME seconds in at m
 
 .PHONY: test-http
 test-http: tools-build ## Have schemathesis ask `bower serve` whatever its OpenAPI document allows (PyPI, below target/; a minute)
-	$(CARGO) build --locked -p bower
+	$(DEBUG_BUILD)
 	@scripts/http.sh target/debug/bower 45
 
 .PHONY: test-tools
@@ -125,7 +127,7 @@ faults: ## Break 10,000 calls by which files are written, and play power cuts; s
 
 .PHONY: model
 model: tools-build ## Fetch the local model for the tests (checked by SHA-256, once)
-	$(CARGO) build --locked -p bower
+	$(DEBUG_BUILD)
 	@scripts/model.sh target/debug/bower
 
 # The second clippy has no feature `parts`, which tests have: it finds what nobody calls, and types that users cannot name.
