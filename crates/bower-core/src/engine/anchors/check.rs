@@ -109,10 +109,13 @@ fn elsewhere(project: &ProjectFiles, anchor: &Anchor, path: &str) -> Option<Chec
     }
 }
 
-/// Returns the place of a file that is not where it was: the only one of its name, or one with the same content.
+/// Returns the place of a file that is not where it was: the only one whose path ends most like its own, from the name on, or
+/// one with the same content.
 fn file_elsewhere(project: &ProjectFiles, path: &str, text: TextHash) -> Option<String> {
-    let mut same_name = project.list().iter().filter(|other| file_name(other) == file_name(path));
-    if let (Some(only), None) = (same_name.next(), same_name.next()) {
+    let end = |other: &String| common_end(other, path);
+    let longest = project.list().iter().map(end).max().filter(|&parts| parts > 0);
+    let mut likest = project.list().iter().filter(|other| Some(end(other)) == longest);
+    if let (Some(only), None) = (likest.next(), likest.next()) {
         return Some(only.clone());
     }
     let has_content = |other: &&String| {
@@ -131,6 +134,11 @@ fn alike<'a>(project: &'a ProjectFiles, path: &'a str) -> impl Iterator<Item = &
 fn is_alike(other: &str, path: &str) -> bool {
     let extension = |path: &str| file_name(path).rsplit_once('.').map(|(_, extension)| extension.to_owned());
     other != path && extension(other) == extension(path)
+}
+
+/// Returns how many parts two paths share from the end.
+fn common_end(one: &str, two: &str) -> usize {
+    one.rsplit('/').zip(two.rsplit('/')).take_while(|(one, two)| one == two).count()
 }
 
 fn file_name(path: &str) -> &str {

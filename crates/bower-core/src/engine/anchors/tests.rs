@@ -128,6 +128,21 @@ fn files_lines_and_folders_hold_move_and_go() {
 }
 
 #[test]
+fn a_file_of_a_moved_folder_is_the_one_whose_path_ends_like_its_own() {
+    let place = Place::new(&[("search/mod.rs", PARSE), ("print/mod.rs", "pub fn print() { println!(); }\n")]);
+    let anchors = place.anchors("It is set up in search/mod.rs.");
+    place.remove("search/mod.rs");
+    place.remove("print/mod.rs");
+    place.write("core/print/mod.rs", "// Edited.\n");
+    place.write("core/write/mod.rs", "// New.\n");
+    place.check(&anchors, &[(Gone, None)]);
+    place.write("core/search/mod.rs", "// Edited too.\n");
+    place.check(&anchors, &[(Moved, Some("core/search/mod.rs"))]);
+    place.write("old/search/mod.rs", "// A copy.\n");
+    place.check(&anchors, &[(Gone, None)]);
+}
+
+#[test]
 fn what_is_not_here_is_not_judged() {
     let place = Place::new(&[("src/a.rs", PARSE)]);
     let anchors = place.anchors("src/a.rs");
