@@ -19,6 +19,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 mod forget;
+mod indexing;
 
 use crate::evidence::Evidence;
 use crate::filter::Filter;
@@ -37,6 +38,7 @@ pub use documents::{Document, Documents};
 pub use forget::{
     Elsewhere, Erased, ForgetRequest, Forgetting, Forgotten, Receipt, Residue, ResidueFile, ResidueTerm,
 };
+pub use indexing::{FileProblem, IndexProgress, IndexReport, IndexRequest, Skipped};
 pub use life::{
     CandidateRuling, ClockJump, Cluster, ConsolidateRequest, Consolidated, Feedback, Held, MaintenanceReport,
     MaintenanceRequest, Neglected, Pinning, PruneEvery, PruneRequest, Pruned, Refused, SettledByModel,
@@ -279,6 +281,9 @@ impl Default for QueryRequest {
 pub struct Answer {
     /// The question as asked.
     pub query: String,
+    /// Words of the question that no item has, and the words that were looked for instead.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub corrections: Vec<Correction>,
     /// The hits, best first.
     #[serde(rename = "results")]
     pub hits: Vec<Hit>,
@@ -308,6 +313,22 @@ pub struct Answer {
     pub degraded: Vec<Degraded>,
     /// The cost of the answer.
     pub effort: Effort,
+}
+
+/// A misspelled word of a question.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Correction {
+    /// The word as asked.
+    pub word: String,
+    /// The word that was looked for instead.
+    pub read_as: String,
+}
+
+impl std::fmt::Display for Correction {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { word, read_as } = self;
+        write!(f, "“{word}” was read as “{read_as}”")
+    }
 }
 
 /// An item that was found.
@@ -570,108 +591,6 @@ pub enum Settlement {
         /// The author of the text.
         said_by: Author,
     },
-}
-
-/// A request to index paths.
-#[derive(Clone, Debug, PartialEq)]
-pub struct IndexRequest {
-    /// Files and folders; made absolute by the caller.
-    pub paths: Vec<PathBuf>,
-    /// The collection; `None` is the setting `document_collection`.
-    pub collection: Option<String>,
-    /// Globs that a file must match (any of them), gitignore syntax.
-    pub include: Vec<String>,
-    /// Globs of files to leave out.
-    pub exclude: Vec<String>,
-    /// The scope of the chunks: who may see them.
-    pub scope: Scope,
-    /// The owner of the chunks.
-    pub owner: Option<String>,
-}
-
-impl IndexRequest {
-    /// Indexes all files of these paths, with defaults for all else.
-    pub fn new(paths: Vec<PathBuf>) -> Self {
-        Self {
-            paths,
-            collection: None,
-            include: Vec::new(),
-            exclude: Vec::new(),
-            scope: Scope::Project,
-            owner: None,
-        }
-    }
-}
-
-/// Progress of an index run, sent at each step for a progress bar.
-#[derive(Clone, Debug, PartialEq)]
-pub enum IndexProgress {
-    /// Files found so far; the walk goes on while files are read.
-    Found {
-        /// Number of files to look at.
-        files: usize,
-    },
-    /// The walk has ended.
-    Walked {
-        /// Number of files to look at.
-        files: usize,
-    },
-    /// One file was read, found unchanged or skipped.
-    File {
-        /// Chunks that it added to the queue.
-        chunks: usize,
-    },
-    /// Chunks were committed.
-    Committed {
-        /// Chunks written in this step, vectors included.
-        chunks: usize,
-    },
-    /// The indexes are being brought up to date.
-    Compacting,
-}
-
-/// Counts and times of an index run.
-#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
-pub struct IndexReport {
-    /// Files looked at.
-    pub files: usize,
-    /// Files that were new or changed.
-    pub indexed: usize,
-    /// Files whose content hash was the same.
-    pub unchanged: usize,
-    /// Unchanged files that were stored under another path.
-    pub moved: usize,
-    /// Documents removed because their file is gone.
-    pub removed: usize,
-    /// Commit messages among the documents.
-    pub commits: usize,
-    /// Chunks written.
-    pub chunks_added: usize,
-    /// Chunks removed.
-    pub chunks_removed: usize,
-    /// Chunks kept from an earlier version of their document.
-    pub chunks_kept: usize,
-    /// Vectors made.
-    pub embedded: usize,
-    /// Files left out, each with the reason.
-    pub skipped: Vec<Skipped>,
-    /// Wall time.
-    #[serde(serialize_with = "thousandths")]
-    pub took_ms: f64,
-    /// Share of the threads' CPU time that the model took, 0..1.
-    #[serde(serialize_with = "thousandths")]
-    pub model_share: f64,
-    /// Channels that cannot find the new chunks, with the reason.
-    pub degraded: Vec<Degraded>,
-}
-
-/// A file that was left out.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Skipped {
-    /// The file.
-    pub path: PathBuf,
-    /// Why it was left out.
-    pub reason: String,
 }
 
 /// A page of items.

@@ -240,6 +240,7 @@ fn write(
                 report.skipped.push(skipped);
                 progress(IndexProgress::File { chunks: 0 });
             }
+            Step::Note(Note::Problems(problems)) => report.problems.extend(problems),
             Step::Moved(document) => batch.moves(*document, report)?,
             Step::Embedded(embedded) => {
                 // Each unit took its place in the window before it was sent.

@@ -20,6 +20,7 @@ pub(crate) mod retrieve;
 mod score;
 mod scorers;
 mod select;
+mod spelling;
 mod time_order;
 pub(crate) mod when;
 pub(crate) mod wordings;
@@ -75,6 +76,9 @@ pub(crate) fn search(
             now: request.select.clocks.as_of.unwrap_or(now),
         },
     )?;
+    let corrected = ranking.corrected.take();
+    let read_as = corrected.as_ref().map(|one| QueryRequest { text: one.text.clone(), ..request.clone() });
+    let (query, request) = (&request.text, read_as.as_ref().unwrap_or(request));
     let shown = select::shown(engine, request, &mut ranking)?;
     let known = SessionTexts::of(engine, visibility, request)?;
     let mut unreviewed = 0;
@@ -97,7 +101,8 @@ pub(crate) fn search(
     ranking.degraded.append(&mut left_out);
     ranking.degraded.extend(missing::degraded(engine)?);
     Ok(Answer {
-        query: request.text.clone(),
+        query: query.clone(),
+        corrections: corrected.map(|one| one.words).unwrap_or_default(),
         hits,
         answerable: ranking.answerable,
         abstained: shown.abstained,

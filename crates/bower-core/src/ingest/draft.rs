@@ -18,7 +18,7 @@ pub(super) struct ParsedFile {
     pub tags: Vec<String>,
     pub metadata: Map<String, Value>,
     pub drafts: Vec<Draft>,
-    pub notes: Vec<String>,
+    pub problems: Vec<String>,
 }
 
 #[cfg(test)]

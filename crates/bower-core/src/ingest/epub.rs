@@ -34,7 +34,7 @@ pub(super) fn parse(bytes: &[u8], settings: &Settings) -> Result<ParsedFile, Str
     let mut book = ParsedFile { title: first_text(&xml, "dc:title"), ..ParsedFile::default() };
     for (chapter, number) in chapters(&xml)?.iter().zip(1_u32..) {
         let Some(page) = zipped.text(&join(folder, chapter))? else {
-            book.notes.push(format!("the chapter {chapter} is missing"));
+            book.problems.push(format!("the chapter {chapter} is missing"));
             continue;
         };
         let read = html::parse(&page, settings);
@@ -133,7 +133,7 @@ mod tests {
         let without = packed(&[("META-INF/container.xml", CONTAINER), ("OPS/book.opf", PACKAGE)]);
         let read = parse(&without, &Settings::default()).unwrap();
         assert_eq!(
-            read.notes,
+            read.problems,
             ["the chapter ../one.xhtml is missing", "the chapter two%20b.xhtml is missing"]
         );
     }

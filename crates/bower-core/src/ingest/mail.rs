@@ -39,13 +39,13 @@ pub(super) fn parse_mailbox(bytes: &[u8], settings: &Settings) -> Result<ParsedF
         return Err("no mailbox: no line begins with `From ` and has a time".into());
     }
     let mut mailbox = Mailbox::new(settings);
-    let mut notes = Vec::new();
+    let mut problems = Vec::new();
     for (message, line) in messages {
         if let Err(why) = mailbox.message(message, line, true) {
-            notes.push(format!("line {line}: {why}"));
+            problems.push(format!("line {line}: {why}"));
         }
     }
-    Ok(ParsedFile { drafts: mailbox.drafts, notes, ..ParsedFile::default() })
+    Ok(ParsedFile { drafts: mailbox.drafts, problems, ..ParsedFile::default() })
 }
 
 /// Returns the messages of a mailbox, each with the number of its first line. A message follows a line `From sender date`

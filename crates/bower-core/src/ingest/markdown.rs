@@ -65,7 +65,7 @@ pub(super) fn parse(text: &str, settings: &Settings) -> ParsedFile {
         tags: head.tags,
         metadata: head.metadata,
         drafts,
-        notes: head.note.into_iter().collect(),
+        problems: head.note.into_iter().collect(),
     };
     let always = reading.tags.clone();
     for draft in &mut reading.drafts {
@@ -565,6 +565,6 @@ mod tests {
         let reading = parse("---\ntitle: [x\n---\n# H\n\ntext\n", &Settings::default());
         assert_eq!(reading.title.as_deref(), Some("H"));
         assert_eq!(reading.drafts[0].content, "---\ntitle: [x\n---\n# H\n\ntext");
-        assert_eq!(reading.notes.len(), 1);
+        assert_eq!(reading.problems.len(), 1);
     }
 }

@@ -47,7 +47,7 @@ pub struct Parsed {
     /// The chunks in the order of the file. Empty if the file has nothing to read (only white space, only front matter).
     pub chunks: Vec<Chunk>,
     /// Problems that did not stop the parser, in words.
-    pub notes: Vec<String>,
+    pub problems: Vec<String>,
 }
 
 /// Parses a file that was read into `bytes`; `path` selects the parser by its extension and determines the version.
@@ -94,7 +94,7 @@ pub fn parse(path: &Path, bytes: &[u8], settings: &Settings) -> Result<Parsed, S
         tags: reading.tags,
         metadata: reading.metadata,
         chunks,
-        notes: reading.notes,
+        problems: reading.problems,
     })
 }
 

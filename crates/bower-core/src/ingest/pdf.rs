@@ -43,7 +43,7 @@ fn read(bytes: &[u8], settings: &Settings) -> Result<ParsedFile, String> {
         LoadPdfError::Decryption(_) => "an encrypted PDF of an unknown kind: save it without a password",
         LoadPdfError::Invalid => "damaged: it is no whole PDF file",
     })?;
-    let mut notes = Vec::new();
+    let mut problems = Vec::new();
     let mut fonts = fonts::Fonts::new();
     let mut budget = unpack::Budget::new();
     let mut pages: Vec<PageLines> = Vec::new();
@@ -55,7 +55,7 @@ fn read(bytes: &[u8], settings: &Settings) -> Result<ParsedFile, String> {
         text += of_page.iter().map(|line| line.text.len()).sum::<usize>();
         pages.push(PageLines { number, lines: of_page });
         if (!budget.is_left() || lines > MOST_LINES || text > MOST_TEXT) && pages.len() < pdf.pages().len() {
-            notes.push(format!("read up to page {number} of {}: the rest is too much", pdf.pages().len()));
+            problems.push(format!("read up to page {number} of {}: the rest is too much", pdf.pages().len()));
             break;
         }
     }
@@ -66,16 +66,16 @@ fn read(bytes: &[u8], settings: &Settings) -> Result<ParsedFile, String> {
     }
     let empty = pages.iter().filter(|page| page.lines.is_empty()).count();
     if empty * 2 > pages.len() {
-        notes.push(format!("{empty} of {} pages have no text: they may be scans", pages.len()));
+        problems.push(format!("{empty} of {} pages have no text: they may be scans", pages.len()));
     }
     if let Some(share) = fonts.unknown() {
-        notes.push(format!("{share} % of its letters are unknown: its fonts do not say which they are"));
+        problems.push(format!("{share} % of its letters are unknown: its fonts do not say which they are"));
     }
     let title = headings::title(&pages, outline::title(&pdf));
     marginal::remove(&mut pages);
     let out = prose::write(&pages, &outline::bookmarks(&pdf), &fonts.monospaced());
     let (heading, drafts) = out.chunks(settings);
-    Ok(ParsedFile { title: title.or(heading), drafts, notes, ..ParsedFile::default() })
+    Ok(ParsedFile { title: title.or(heading), drafts, problems, ..ParsedFile::default() })
 }
 
 #[cfg(test)]

@@ -48,7 +48,7 @@ pub(super) fn parse_xlsx(bytes: &[u8], settings: &Settings) -> Result<ParsedFile
     };
     let book = Xlsx { strings, styles, has_1904, most: settings.max_file_bytes };
     let mut packer = Packer::new(settings.text_chunk_max);
-    let mut notes = Vec::new();
+    let mut problems = Vec::new();
     let mut left = settings.max_file_bytes;
     for (name, link) in sheets {
         let part = links.get(&link).map(|link| part_name(folder, &link.target));
@@ -57,7 +57,7 @@ pub(super) fn parse_xlsx(bytes: &[u8], settings: &Settings) -> Result<ParsedFile
             None => None,
         };
         let Some(xml) = xml else {
-            notes.push(format!("the sheet {name} is missing"));
+            problems.push(format!("the sheet {name} is missing"));
             continue;
         };
         let grid = book.sheet(&xml, left)?;
@@ -66,7 +66,7 @@ pub(super) fn parse_xlsx(bytes: &[u8], settings: &Settings) -> Result<ParsedFile
         grid.write(" | ", &mut packer);
     }
     let title = zipped.text("docProps/core.xml")?.and_then(|xml| first_text(&xml, "dc:title"));
-    Ok(ParsedFile { title, drafts: packer.drafts(), notes, ..ParsedFile::default() })
+    Ok(ParsedFile { title, drafts: packer.drafts(), problems, ..ParsedFile::default() })
 }
 
 /// Returns a name without its prefix: some programs write one before every element.

@@ -15,6 +15,7 @@ mod query;
 mod rarity;
 mod score;
 mod speaker;
+mod spelling;
 mod split;
 mod stopwords;
 
@@ -29,3 +30,4 @@ pub use index::{Prepared, TextIndex};
 pub use language::Language;
 pub use query::{QueryTerm, query_names, query_terms};
 pub use rarity::{Rarity, rarity};
+pub use spelling::{AskedTerm, asked_terms, corrections};

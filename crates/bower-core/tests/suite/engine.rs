@@ -111,6 +111,7 @@ fn files_that_cannot_be_read_are_listed_and_stop_nothing() {
     let report = place.index(&engine);
     assert_eq!(report.indexed, 1);
     assert_eq!(report.skipped.len(), 3, "{:?}", report.skipped);
+    assert_eq!(report.problems, []);
     let missing = engine.index(
         &Visibility::everything(),
         &IndexRequest::new(vec![place.notes(), place.notes().join("nowhere")]),
@@ -119,6 +120,19 @@ fn files_that_cannot_be_read_are_listed_and_stop_nothing() {
         &|| true,
     );
     assert!(matches!(missing, Err(Error::NotFound { .. })), "{missing:?}");
+}
+
+#[test]
+fn what_could_not_be_read_of_a_file_is_reported_with_the_file() {
+    let place = Place::new();
+    let path = place.write("broken.md", "---\ntitle: [\n---\nPerfectly fine text.");
+    let engine = place.open();
+    let report = place.index(&engine);
+    let [problem] = &*report.problems else { panic!("{report:?}") };
+    assert_eq!(problem.path, path);
+    assert!(problem.problem.starts_with("front matter kept as text: "), "{problem:?}");
+    assert_eq!((report.indexed, report.skipped.len()), (1, 0));
+    assert_eq!(place.index(&engine).problems, [], "an unchanged file is not read again");
 }
 
 #[test]

@@ -23,6 +23,7 @@ mod pairs;
 mod place;
 mod repeat;
 mod scopes;
+mod spelling;
 mod statements;
 mod tidy;
 mod wordpiece;

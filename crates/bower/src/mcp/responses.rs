@@ -121,6 +121,7 @@ pub fn found(answer: &Answer, asked: bool) -> Response {
     });
     let results: Vec<_> = results.collect();
     let mut notes = missing(&answer.degraded, "searched");
+    notes.extend(answer.corrections.iter().map(ToString::to_string));
     if results.is_empty() && asked {
         notes.insert(0, render::evidence::nothing(answer));
     } else if let Some(given @ 1..) = answer.already_given {

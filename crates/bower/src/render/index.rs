@@ -1,7 +1,8 @@
-//! Renders for people the result of an index run, and the files that it left out.
+//! Renders for people the result of an index run, the files that it left out, and problems of those that it read.
 
 use bower_core::request::IndexReport;
 use std::fmt::Write as _;
+use std::path::Path;
 
 use super::store::degraded;
 use super::table::{Column, Table};
@@ -41,18 +42,30 @@ pub fn report(report: &IndexReport, look: &Look) -> String {
         let _ = writeln!(out, "{} taken", count(report.commits as u64, "commit message"));
     }
     out.push_str(&degraded(&report.degraded, "the new chunks cannot be found by", look));
-    if !report.skipped.is_empty() {
-        let heading = format!("{} left out:", count(report.skipped.len() as u64, "file"));
-        let _ = writeln!(out, "{}", look.paint(style::WEAK, &heading));
-        let mut table = Table::new(2, [Column::new().shrinks(), Column::new().style(style::DIM)]);
-        let most = if look.verbose { usize::MAX } else { LISTED };
-        for skipped in report.skipped.iter().take(most) {
-            table.row([&*skipped.path.to_string_lossy(), &skipped.reason]);
-        }
-        out.push_str(&table.print(look));
-        if let Some(more) = report.skipped.len().checked_sub(most).filter(|&more| more > 0) {
-            let _ = writeln!(out, "  and {} more (--verbose lists them)", thousands(more as u64));
-        }
+    let skipped = report.skipped.iter().map(|one| (&*one.path, &*one.reason));
+    out.push_str(&files("left out", skipped.collect(), look));
+    let problems = report.problems.iter().map(|one| (&*one.path, &*one.problem));
+    out.push_str(&files("read with a problem", problems.collect(), look));
+    out
+}
+
+/// Lists files with a remark on each.
+fn files(heading: &str, listed: Vec<(&Path, &str)>, look: &Look) -> String {
+    let mut out = String::new();
+    if listed.is_empty() {
+        return out;
+    }
+    let total = listed.len();
+    let heading = format!("{} {heading}:", count(total as u64, "file"));
+    let _ = writeln!(out, "{}", look.paint(style::WEAK, &heading));
+    let mut table = Table::new(2, [Column::new().shrinks(), Column::new().style(style::DIM)]);
+    let most = if look.verbose { usize::MAX } else { LISTED };
+    for (path, remark) in listed.into_iter().take(most) {
+        table.row([&*path.to_string_lossy(), remark]);
+    }
+    out.push_str(&table.print(look));
+    if let Some(more) = total.checked_sub(most).filter(|&more| more > 0) {
+        let _ = writeln!(out, "  and {} more (--verbose lists them)", thousands(more as u64));
     }
     out
 }
@@ -80,7 +93,7 @@ pub fn batch(changed: usize, report: &IndexReport, look: &Look) -> String {
 mod tests {
     use super::*;
     use crate::render::sample;
-    use bower_core::request::Skipped;
+    use bower_core::request::{FileProblem, Skipped};
 
     #[test]
     fn a_run() {
@@ -100,6 +113,10 @@ mod tests {
             chunks_kept: 8_800,
             embedded: 412,
             skipped: skipped.collect(),
+            problems: vec![FileProblem {
+                path: "/home/ada/work/survey.pdf".into(),
+                problem: "3 of 40 pages have no text: they may be scans".into(),
+            }],
             took_ms: 5_120.0,
             model_share: 0.93,
             degraded: Vec::new(),

@@ -21,7 +21,8 @@ const LINES: usize = 3;
 /// Renders the answer for a person.
 pub fn text(answer: &Answer, explain: bool, look: &Look) -> String {
     let mut out = String::new();
-    let question = terms(&answer.query);
+    let mut question = terms(&answer.query);
+    question.extend(answer.corrections.iter().flat_map(|one| terms(&one.read_as)));
     for (at, hit) in answer.hits.iter().enumerate() {
         out.push_str(&one(at + 1, hit, &question, look));
         out.push_str(&around(hit, look));
@@ -39,6 +40,9 @@ pub fn text(answer: &Answer, explain: bool, look: &Look) -> String {
     }
     out.push_str(&evidence::kept_back(answer, look));
     out.push_str(&footer(answer, look));
+    for correction in &answer.corrections {
+        out.push_str(&wrapped("? ", &correction.to_string(), look));
+    }
     if answer.abstained && !answer.hits.is_empty() {
         let likely = answer.answerable.unwrap_or(0.0) * 100.0;
         let note = format!("nothing here seems to answer this (likely {likely:.0} %); these come nearest");

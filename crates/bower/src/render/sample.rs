@@ -163,6 +163,7 @@ pub fn answer() -> Answer {
     let signal = |channel, rank, score| Signal { channel, rank, score };
     Answer {
         query: "how are webhooks retried?".into(),
+        corrections: Vec::new(),
         hits: vec![
             Hit {
                 memory: chunk(),

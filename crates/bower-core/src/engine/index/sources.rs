@@ -13,7 +13,7 @@ use crate::engine::model::embedder_threads;
 use crate::error::{Error, Result};
 use crate::ingest::{self, Parsed, WalkEntry, WalkOptions};
 use crate::item::{Provenance, RowId, Scope, derive_id};
-use crate::request::{IndexRequest, Skipped};
+use crate::request::{FileProblem, IndexRequest, Skipped};
 use crate::store::{
     KeptChunk, KnownDocument, MovedDocument, Namespace, NewChunk, NewDocument, RepositoryFile, chunk_id,
 };
@@ -42,6 +42,17 @@ pub(crate) enum Note {
     Unchanged,
     /// A file is left out.
     Skipped(Skipped),
+    /// A file was read with problems.
+    Problems(Vec<FileProblem>),
+}
+
+impl Note {
+    /// Takes the problems of a parsed file, if there are any.
+    fn of_problems(parsed: &mut Parsed, path: &Path) -> Option<Self> {
+        let problems = std::mem::take(&mut parsed.problems);
+        let named = |problem| FileProblem { path: path.to_path_buf(), problem };
+        (!problems.is_empty()).then(|| Self::Problems(problems.into_iter().map(named).collect()))
+    }
 }
 
 /// A document that is not a file.
@@ -190,6 +201,10 @@ impl Source for InputSource {
             let read = match ingest::parse(&file.path, text.as_bytes(), &engine.settings) {
                 Err(skipped) => SourceStep::Note(Note::Skipped(skipped)),
                 Ok(mut parsed) => {
+                    let problems = Note::of_problems(&mut parsed, &file.path);
+                    if problems.is_some_and(|problems| !each(SourceStep::Note(problems))) {
+                        return Ok(());
+                    }
                     parsed.title = title.or(parsed.title);
                     parsed.metadata.extend(input.metadata);
                     let chunks = engine.store.chunks(&file.id)?;
@@ -304,6 +319,9 @@ impl FileSource {
             Err(skipped) => return Ok(each(SourceStep::Note(Note::Skipped(skipped)))),
             Ok(parsed) => parsed,
         };
+        if Note::of_problems(&mut parsed, path).is_some_and(|problems| !each(SourceStep::Note(problems))) {
+            return Ok(false);
+        }
         parsed.title = parsed.title.or_else(|| ingest::title_of_name(path));
         for (field, value) in RepositoryFile::fields(found.file.as_ref()) {
             // Outside of a repository these names belong to the file's own front matter.

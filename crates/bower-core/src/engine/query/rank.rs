@@ -14,6 +14,7 @@ use crate::engine::query::retrieve::{
 };
 use crate::engine::query::score::{Scorers, Scores};
 use crate::engine::query::scorers::VectorScorer;
+use crate::engine::query::spelling::{self, Corrected};
 use crate::engine::query::wordings::Wordings;
 use crate::engine::query::{channels, when};
 use crate::engine::timing::milliseconds;
@@ -340,6 +341,8 @@ pub struct Ranking {
     pub citations: HashMap<RowId, String>,
     /// Similarity of the question to the rows at large, where vectors were compared.
     pub(crate) background: Option<vector::Background>,
+    /// The question with other words in place of misspelled ones, if there were any.
+    pub(crate) corrected: Option<Corrected>,
     /// Channels that did not take part, with the reason.
     pub degraded: Vec<Degraded>,
     /// Time and work that the ranking took.
@@ -404,7 +407,6 @@ pub(crate) fn rank(engine: &Engine, request: &RankRequest<'_>) -> Result<Ranking
 }
 
 fn rank_once(engine: &Engine, request: &RankRequest<'_>) -> Result<Ranking> {
-    let words = Words::of(request.text);
     let mut keep = engine.store.select(request.select)?;
     let newest = engine.store.coverage()?;
     let mut hidden = match &keep {
@@ -429,6 +431,9 @@ fn rank_once(engine: &Engine, request: &RankRequest<'_>) -> Result<Ranking> {
     let asks = |channel| request.without != Some(channel);
 
     let (with_text, with_vectors) = (asks(Channel::Text), asks(Channel::Vector) && !request.fast);
+    let corrected = if with_vectors { spelling::corrected(engine, request.text, &scope)? } else { None };
+    let request = &RankRequest { text: corrected.as_ref().map_or(request.text, |one| &one.text), ..*request };
+    let words = Words::of(request.text);
     let Retrieved { text, vectors, known } = if with_text && with_vectors {
         retrieve::both(engine, request.text, &words, &scope)?
     } else {
@@ -457,6 +462,7 @@ fn rank_once(engine: &Engine, request: &RankRequest<'_>) -> Result<Ranking> {
     ranking.background = found.vector.as_ref().map(|vector| vector.scorer.background()).transpose()?;
     ranking.effort.candidates = ranking.fused.len();
     ranking.effort.rank_ms = milliseconds(start);
+    ranking.corrected = corrected;
     Ok(ranking)
 }
 
