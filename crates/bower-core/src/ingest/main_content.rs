@@ -18,7 +18,7 @@ const NAVIGATION: (usize, usize) = (5, 9);
 const INDEX: (usize, usize) = (1, 3);
 
 /// What is around the content, and has no heading, is at most this part of the page's text without links. Of nine documentation
-/// packages of Debian, values from a twentieth to a fifth keep the same text.
+/// packages of Debian, values from a twentieth to a fifth keep the same text but for 0.6 % of one.
 const AROUND: (usize, usize) = (1, 10);
 
 /// Most letters, not in links, of a bar that names pages beside its links. It is of any part of a page: short pages have

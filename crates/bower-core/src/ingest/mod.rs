@@ -74,6 +74,7 @@ mod text;
 mod transcript;
 mod visible;
 mod walk;
+mod web_page;
 mod zipped;
 
 pub use archive::{Element, Form, conversation, recognise};
@@ -89,3 +90,4 @@ pub use repository::{Repository, repository_at};
 pub use role::FileRole;
 pub use transcript::{Speaker, Transcript, Turn};
 pub use walk::{IGNORE_FILE, Walk, WalkEntry, WalkOptions, walk};
+pub use web_page::{Sitemap, WebPage, sitemap, web_page};
