@@ -87,11 +87,14 @@ impl Block {
     /// Whether the block is navigation by its links. Signatures whose types are links are none, and neither is the title.
     fn is_navigation(&self) -> bool {
         let is_apart = match self.kind {
-            BlockKind::Container | BlockKind::Article | BlockKind::Table | BlockKind::Unit => true,
-            BlockKind::Paragraph | BlockKind::Loose => true,
-            // Without it, a row would lack a cell.
-            BlockKind::Cell => false,
-            BlockKind::Main | BlockKind::Code | BlockKind::Heading(_) => false,
+            BlockKind::Container
+            | BlockKind::Article
+            | BlockKind::Table
+            | BlockKind::Unit
+            | BlockKind::Paragraph
+            | BlockKind::Loose => true,
+            // Without a cell, a row would be another.
+            BlockKind::Cell | BlockKind::Main | BlockKind::Code | BlockKind::Heading(_) => false,
         };
         is_apart && !self.has_code && self.heading != Some(1) && self.is_linked()
     }
@@ -113,8 +116,13 @@ impl Block {
                 let listed = if self.kind == BlockKind::Unit { self.unlinked() } else { self.listed };
                 self.heading.is_none() && !self.has_code && listed <= BAR
             }
-            BlockKind::Main | BlockKind::Table | BlockKind::Cell | BlockKind::Code => false,
-            BlockKind::Heading(_) | BlockKind::Paragraph | BlockKind::Loose => false,
+            BlockKind::Main
+            | BlockKind::Table
+            | BlockKind::Cell
+            | BlockKind::Code
+            | BlockKind::Heading(_)
+            | BlockKind::Paragraph
+            | BlockKind::Loose => false,
         }
     }
 
@@ -127,8 +135,12 @@ impl Block {
     fn is_frame(&self) -> bool {
         match self.kind {
             BlockKind::Container | BlockKind::Main | BlockKind::Article | BlockKind::Cell => true,
-            BlockKind::Table | BlockKind::Unit | BlockKind::Code => false,
-            BlockKind::Heading(_) | BlockKind::Paragraph | BlockKind::Loose => false,
+            BlockKind::Table
+            | BlockKind::Unit
+            | BlockKind::Code
+            | BlockKind::Heading(_)
+            | BlockKind::Paragraph
+            | BlockKind::Loose => false,
         }
     }
 }

@@ -113,7 +113,7 @@ pub fn crawl<E>(
             break;
         }
         asked += 1;
-        if let Some(page) = crawl.page(address, depth, is_first) {
+        if let Some(page) = crawl.page(&address, depth, is_first) {
             crawl.outcome.fetched += 1;
             each(page)?;
         }
@@ -151,21 +151,19 @@ struct Crawl<'a> {
 
 impl Crawl<'_> {
     /// Fetches an address and returns its page, if that is to be indexed.
-    fn page(&mut self, address: Url, depth: usize, is_first: bool) -> Option<Fetched> {
+    fn page(&mut self, address: &Url, depth: usize, is_first: bool) -> Option<Fetched> {
         let asked = address.to_string();
         let (address, content) = self.content(address, is_first)?;
         if self.folder.origin() != address.origin() || (is_first && self.follows) {
             self.folder = folder(&address);
         }
-        if let Some(text) = sitemap_text(&content.bytes) {
-            if let Some(found) = sitemap(&text) {
-                // A site is what the sitemap lists.
-                self.follows = is_first || self.follows;
-                for link in found.addresses {
-                    self.wait_for(&address, &link, self.limits.depth);
-                }
-                return None;
+        if let Some(found) = sitemap_text(&content.bytes).and_then(|text| sitemap(&text)) {
+            // A site is what the sitemap lists.
+            self.follows = is_first || self.follows;
+            for link in found.addresses {
+                self.wait_for(&address, &link, self.limits.depth);
             }
+            return None;
         }
         let Some(name) = file_name(&content.content_type, &address) else {
             self.skip(&address, &format!("its type is {}", content.content_type));
@@ -208,7 +206,7 @@ impl Crawl<'_> {
     }
 
     /// Follows an address to its content; what has none is recorded.
-    fn content(&mut self, start: Url, is_first: bool) -> Option<(Url, Content)> {
+    fn content(&mut self, start: &Url, is_first: bool) -> Option<(Url, Content)> {
         let mut address = start.clone();
         for _ in 0..=MOST_REDIRECTS {
             let path = address
@@ -265,7 +263,7 @@ impl Crawl<'_> {
                 }
             }
         }
-        self.skip(&start, "it is redirected too often");
+        self.skip(start, "it is redirected too often");
         None
     }
 

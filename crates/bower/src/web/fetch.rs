@@ -5,7 +5,6 @@
 
 use std::collections::HashMap;
 use std::io::Read;
-use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use ureq::config::Config;

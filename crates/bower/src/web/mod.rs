@@ -9,7 +9,7 @@ mod fetch;
 mod robots;
 mod rules;
 
-pub use crawl::{Crawled, Fetched, Known, Limits, crawl};
+pub use crawl::{Fetched, Known, Limits, crawl};
 pub use fetch::Fetcher;
 
 /// The name by which robots.txt and rules of pages address this program.

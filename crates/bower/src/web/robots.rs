@@ -1,5 +1,6 @@
 //! Decides by a site's robots.txt which paths may be fetched, as RFC 9309 says.
 
+use std::fmt::Write as _;
 use std::time::Duration;
 
 /// Longest pause between two requests that a site may ask for: with more, a run of a thousand pages would not end in a day.
@@ -39,7 +40,7 @@ impl Robots {
                 }
                 continue;
             }
-            let mut each = |rules: &mut Self| match key.as_str() {
+            let each = |rules: &mut Self| match key.as_str() {
                 "allow" | "disallow" if !value.is_empty() => {
                     rules.rules.push((normal(value), key == "allow"));
                 }
@@ -99,12 +100,15 @@ fn normal(path: &str) -> String {
     let mut out = String::with_capacity(path.len());
     let mut at = 0;
     while at < bytes.len() {
-        let digits = bytes.get(at + 1..at + 3).and_then(|digits| std::str::from_utf8(digits).ok());
+        let digits = bytes
+            .get(at + 1..at + 3)
+            .filter(|digits| digits.iter().all(u8::is_ascii_hexdigit))
+            .and_then(|digits| std::str::from_utf8(digits).ok());
         let byte = match (bytes[at], digits.map(|digits| u8::from_str_radix(digits, 16))) {
             (b'%', Some(Ok(byte))) => {
                 at += 3;
                 if !(byte.is_ascii_alphanumeric() || b"-._~".contains(&byte)) {
-                    out.push_str(&format!("%{byte:02X}"));
+                    let _ = write!(out, "%{byte:02X}");
                     continue;
                 }
                 byte
@@ -117,7 +121,7 @@ fn normal(path: &str) -> String {
         if byte.is_ascii_graphic() {
             out.push(char::from(byte));
         } else {
-            out.push_str(&format!("%{byte:02X}"));
+            let _ = write!(out, "%{byte:02X}");
         }
     }
     out
