@@ -39,7 +39,7 @@ use indexes::Indexes;
 use model::LocalModel;
 use pending::Pending;
 
-pub use index::sources::{DocumentInput, DocumentSeries};
+pub use index::sources::{DocumentInput, DocumentSeries, FileContent};
 pub use query::evaluation;
 pub use query::evidence::LEAST_BUDGET;
 pub use query::plan::MAX_LIMIT;

@@ -97,7 +97,9 @@ pub mod model {
 
 /// Functions that a program shares with the engine, so that both read and show texts alike. None needs a store.
 pub mod shared {
-    pub use crate::ingest::{IGNORE_FILE, Repository, check_values, repository_at};
+    pub use crate::ingest::{
+        IGNORE_FILE, Repository, Sitemap, WebPage, check_values, repository_at, sitemap, web_page,
+    };
     pub use crate::memory::gate::{Constants as GateConstants, Redacted, SecretKind, redact};
     pub use crate::rank::brief::{block as briefing_block, tokens as briefing_tokens};
     pub use crate::rank::time::has_times;

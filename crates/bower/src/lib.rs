@@ -18,6 +18,7 @@ mod model;
 mod render;
 mod service;
 mod settings;
+mod web;
 mod when;
 mod wire;
 

@@ -452,6 +452,33 @@ impl Engine {
         Ok(report)
     }
 
+    /// Adds and renews documents of a series, and removes those with the ids `gone`; the others of the series stay. In other
+    /// things it is as [`Engine::put_series`].
+    pub fn renew_series(
+        &self,
+        visibility: &Visibility,
+        series: &DocumentSeries,
+        documents: Vec<DocumentInput>,
+        gone: &[String],
+        now: Timestamp,
+        go_on: &(dyn Fn() -> bool + Sync),
+    ) -> Result<IndexReport> {
+        let collection = series.collection.as_ref().unwrap_or(&self.settings.document_collection);
+        visibility.check_place(collection, series.scope, series.owner.as_deref())?;
+        let (documents, others) = series.compare(self, collection, documents)?;
+        let gone: Vec<String> = gone
+            .iter()
+            .map(|id| sources::id_at(collection, id, series.scope, series.owner.as_deref()))
+            .filter(|id| others.contains(id))
+            .collect();
+        let source = sources::InputSource::new(documents, series.scope, series.owner.clone());
+        let (mut report, _) = run(self, source, now, &|_| {}, go_on)?;
+        report.removed = gone.len();
+        report.chunks_removed += self.store.remove_documents(&gone, Stamp { now, actor: ACTOR })?;
+        self.compact(CompactWhen::Due)?;
+        Ok(report)
+    }
+
     /// Embeds the items that have no vector of the present model, and returns their number.
     pub fn embed_pending(&self, now: Timestamp, progress: &(dyn Fn(IndexProgress) + Sync)) -> Result<usize> {
         embed_pending(self, now, progress, &|| true)

@@ -37,7 +37,7 @@ pub(super) fn parse(bytes: &[u8], settings: &Settings) -> Result<ParsedFile, Str
             book.problems.push(format!("the chapter {chapter} is missing"));
             continue;
         };
-        let read = html::parse(&page, settings);
+        let read = html::parse_chapter(&page, settings);
         book.title = book.title.or_else(|| read.title.clone());
         book.drafts.extend(read.drafts.into_iter().map(|mut draft| {
             draft.lines = (number, number);

@@ -1,11 +1,10 @@
-//! Converts HTML to Markdown in one pass without a tree, and chunks it like Markdown.
+//! Converts HTML to Markdown without a tree, and chunks it like Markdown.
 //! It is linear in the input, whatever its nesting, and records the source line of each line. (`htmd` overflows the
 //! stack on 20,000 `<div>`, takes quadratic time for attributes, and drops the lines.)
 
-use std::ops::Range;
-
 use super::converted::{self, LIST_DEPTH};
 use super::draft::ParsedFile;
+use super::main_content::{around_content, marked};
 use super::markup::{
     BLOCKS, Boilerplate, MarkupKind, RAW, References, attribute, is_silent, language, raw_end, self_closed,
     token,
@@ -13,9 +12,18 @@ use super::markup::{
 use super::split::one_line;
 use crate::config::Settings;
 
-/// Converts and chunks a page. Its title is `<title>`, else its first heading.
+/// Converts and chunks the content of a page of the web. Its title is `<title>`, else its first heading.
 pub(super) fn parse(text: &str, settings: &Settings) -> ParsedFile {
-    let page = Page::read_any(text);
+    chunked(text, Boilerplate::Dropped, settings)
+}
+
+/// Converts and chunks a chapter of a book.
+pub(super) fn parse_chapter(text: &str, settings: &Settings) -> ParsedFile {
+    chunked(text, Boilerplate::MarkedDropped, settings)
+}
+
+fn chunked(text: &str, boilerplate: Boilerplate, settings: &Settings) -> ParsedFile {
+    let page = Page::read_any(text, boilerplate);
     let (heading, drafts) = converted::chunks(&page.out, &page.lines, settings);
     let title = one_line(&page.title);
     ParsedFile {
@@ -25,9 +33,9 @@ pub(super) fn parse(text: &str, settings: &Settings) -> ParsedFile {
     }
 }
 
-/// Converts a page to Markdown.
+/// Converts a message to Markdown.
 pub(super) fn markdown(text: &str) -> String {
-    Page::read_any(text).out
+    Page::read_any(text, Boilerplate::MarkedDropped).out
 }
 
 /// The state of a page's conversion.
@@ -49,10 +57,6 @@ struct Page {
     pre: Option<(String, String, u32)>,
     heading: bool,
     table: Table,
-    /// Output inside the outermost `<main>` or `<article>`.
-    main: Vec<Range<usize>>,
-    main_depth: usize,
-    main_start: usize,
     references: References,
 }
 
@@ -67,10 +71,9 @@ struct Table {
 }
 
 impl Page {
-    /// Reads a page without its navigation, unless that is all it has.
-    fn read_any(html: &str) -> Self {
-        let page = Self::read(html, Boilerplate::Dropped);
-        // It may be a <nav> that is never closed.
+    /// Reads a page without its boilerplate, unless that is all it has.
+    fn read_any(html: &str, boilerplate: Boilerplate) -> Self {
+        let page = Self::read(html, boilerplate);
         if page.out.trim().is_empty() { Self::read(html, Boilerplate::Kept) } else { page }
     }
 
@@ -89,26 +92,34 @@ impl Page {
             pre: None,
             heading: false,
             table: Table::default(),
-            main: Vec::new(),
-            main_depth: 0,
-            main_start: 0,
             references: References::default(),
         };
         page.convert(html, boilerplate);
         page.end_pre();
-        if page.main_depth > 0 {
-            page.main.push(page.main_start..page.out.len());
-        }
-        page.keep_main();
         page
     }
 
     fn convert(&mut self, html: &str, boilerplate: Boilerplate) {
         let mut at = 0;
+        let mut dropped = match boilerplate {
+            Boilerplate::Dropped => around_content(html),
+            Boilerplate::MarkedDropped => marked(html),
+            Boilerplate::Kept => Vec::new(),
+        }
+        .into_iter()
+        .peekable();
         // The current element whose content is left out, and how many of that name are open inside it.
         let mut silent: Option<(String, usize)> = None;
         while at < html.len() {
+            if let Some(range) = dropped.next_if(|range| range.start <= at) {
+                // It lies between two tags: the text before and after it is not one word.
+                self.count_lines(&html[at..range.end.max(at)]);
+                at = range.end.max(at);
+                self.paragraph();
+                continue;
+            }
             let next = html[at..].find('<').map_or(html.len(), |found| at + found);
+            let next = dropped.peek().map_or(next, |range| next.min(range.start));
             if silent.is_none() {
                 self.text(&html[at..next]);
             } else {
@@ -116,6 +127,10 @@ impl Page {
             }
             if next == html.len() {
                 break;
+            }
+            if !html[next..].starts_with('<') || dropped.peek().is_some_and(|range| range.start == next) {
+                at = next;
+                continue;
             }
             let token = token(html, next);
             match &token.kind {
@@ -138,7 +153,7 @@ impl Page {
                         }
                     } else if let Some((outer, depth)) = &mut silent {
                         *depth += usize::from(outer == name);
-                    } else if !self_closed(attributes) && is_silent(name, attributes, boilerplate) {
+                    } else if !self_closed(attributes) && is_silent(name) {
                         silent = Some((name.clone(), 1));
                     } else {
                         self.open(name, attributes);
@@ -171,13 +186,6 @@ impl Page {
 
     fn open(&mut self, name: &str, attributes: &str) {
         match name {
-            "main" | "article" => {
-                self.paragraph();
-                if self.main_depth == 0 {
-                    self.main_start = self.out.len();
-                }
-                self.main_depth += 1;
-            }
             "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => {
                 self.leave_row();
                 self.paragraph();
@@ -245,13 +253,6 @@ impl Page {
 
     fn close(&mut self, name: &str) {
         match name {
-            "main" | "article" => {
-                self.paragraph();
-                if self.main_depth == 1 {
-                    self.main.push(self.main_start..self.out.len());
-                }
-                self.main_depth = self.main_depth.saturating_sub(1);
-            }
             "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => {
                 self.paragraph();
                 self.heading = false;
@@ -461,36 +462,6 @@ impl Page {
     fn newline(&mut self) {
         self.out.push('\n');
         self.lines.push(self.line);
-    }
-
-    /// Drops the rest of the page if `<main>` or `<article>` contain a good part of the text.
-    fn keep_main(&mut self) {
-        let inside: usize = self.main.iter().map(Range::len).sum();
-        if self.main.is_empty() || inside * 4 < self.out.len() {
-            return;
-        }
-        let (mut out, mut lines) = (String::with_capacity(inside + 2), Vec::new());
-        let mut line = 0;
-        let mut counted = 0;
-        for range in &self.main {
-            // A range begins before the pending line ends.
-            let skipped =
-                self.out[range.clone()].len() - self.out[range.clone()].trim_start_matches('\n').len();
-            let range = range.start + skipped..range.end;
-            let part = self.out[range.clone()].trim_end();
-            if part.is_empty() {
-                continue;
-            }
-            line += self.out[counted..range.start].matches('\n').count();
-            counted = range.start;
-            if !out.is_empty() {
-                out.push_str("\n\n");
-                lines.push(self.lines[line]);
-            }
-            out.push_str(part);
-            lines.extend(&self.lines[line..=line + part.matches('\n').count()]);
-        }
-        (self.out, self.lines) = (out, lines);
     }
 }
 

@@ -10,6 +10,18 @@ use std::ops::Range;
 const SILENT: &[&str] = &["canvas", "datalist", "object", "select", "svg", "template"];
 /// Elements that surround the content of a page.
 const AROUND: &[&str] = &["button", "dialog", "footer", "menu", "nav"];
+/// Roles of elements that surround the content of a page.
+const ROLES_AROUND: &[&str] = &[
+    "alertdialog",
+    "complementary",
+    "contentinfo",
+    "dialog",
+    "doc-toc",
+    "menu",
+    "menubar",
+    "navigation",
+    "search",
+];
 /// Elements whose content is no HTML: only their end tag ends it (HTML standard, 13.2.5.1 and 13.2.6.4).
 pub(super) const RAW: &[&str] =
     &["iframe", "noembed", "noframes", "script", "style", "textarea", "title", "xmp"];
@@ -41,9 +53,13 @@ pub(super) const BLOCKS: &[&str] = &[
     "section",
     "summary",
 ];
+/// Which text that is not the content of a page leaves no text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Boilerplate {
+    /// What is marked as such or stands where it usually stands: for pages of the web.
     Dropped,
+    /// What is marked as such by a name, role or attribute: for chapters and messages, which nothing surrounds.
+    MarkedDropped,
     Kept,
 }
 
@@ -105,10 +121,15 @@ fn decode_reference(reference: &str) -> String {
     }
 }
 
-pub(super) fn is_silent(name: &str, attributes: &str, boilerplate: Boilerplate) -> bool {
-    if SILENT.contains(&name) {
-        return true;
-    }
+/// Whether an element's text is not for readers.
+pub(super) fn is_silent(name: &str) -> bool {
+    SILENT.contains(&name)
+}
+
+/// Whether an element surrounds the content of a page, by its name, its role (WAI-ARIA 1.2, DPUB-ARIA 1.1) or its attributes.
+///
+/// An `<aside>` in a section of the text is a part of that.
+pub(super) fn is_landmark(name: &str, attributes: &str, in_section: bool) -> bool {
     let void = matches!(
         name,
         "img"
@@ -128,14 +149,14 @@ pub(super) fn is_silent(name: &str, attributes: &str, boilerplate: Boilerplate) 
     // Their end tags may be omitted, so content inside and after them cannot be distinguished.
     let open_ended =
         matches!(name, "p" | "li" | "td" | "th" | "tr" | "dt" | "dd" | "body" | "html" | "option");
-    boilerplate == Boilerplate::Dropped
-        && !void
+    let role = |role: &str| ROLES_AROUND.contains(&role);
+    !void
         && !open_ended
         && (AROUND.contains(&name)
-            || attribute(attributes, "role")
-                .is_some_and(|role| matches!(role, "navigation" | "search" | "contentinfo"))
+            || name == "aside" && !in_section
+            || attribute(attributes, "role").is_some_and(role)
             || attribute(attributes, "aria-hidden") == Some("true")
-            || attribute(attributes, "hidden").is_some())
+            || attribute(attributes, "hidden").is_some_and(|how| !how.eq_ignore_ascii_case("until-found")))
 }
 
 pub(super) fn self_closed(attributes: &str) -> bool {

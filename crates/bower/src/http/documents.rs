@@ -70,6 +70,7 @@ pub fn add(app: &App, caller: &Caller, body: DocumentsBody) -> Result<IndexRepor
     }
     let engine = app.service.engine();
     let documents = body.documents.into_iter().map(|document| DocumentInput {
+        file: None,
         id: document.id,
         title: document.title,
         text: document.text,

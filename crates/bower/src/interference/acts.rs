@@ -83,6 +83,7 @@ impl Others {
             }
         };
         let input = DocumentInput {
+            file: None,
             id,
             title: None,
             text,

@@ -249,6 +249,22 @@ fn whoever_may_only_read_writes_nothing() {
     assert_eq!(service.get(&ids[0], &reader, now()).unwrap().memory.content, "The API port is 8080");
 }
 
+/// Only `commands::index` fetches pages. To the operations that MCP and HTTP share, an address is a path that does not exist.
+#[test]
+fn no_caller_of_an_operation_can_make_it_fetch_an_address() {
+    let home = tempfile::tempdir().unwrap();
+    let (service, _) = service(home.path(), &[]);
+    let server = crate::loopback::Server::start(|_, _| None);
+    for via in [Via::Wire, Via::CommandLine] {
+        for path in [format!("http://{}/a/", server.address()), format!("/http://{}/a/", server.address())] {
+            let body = IndexBody { paths: vec![path.into()], ..IndexBody::default() };
+            let bounds = Bounds { via, ..Bounds::default() };
+            assert!(service.index(&body, &bounds, now(), &|_| {}, &|| true).is_err());
+        }
+    }
+    assert!(server.seen().is_empty());
+}
+
 #[test]
 fn a_selection_is_forgotten_only_when_confirmed() {
     let home = tempfile::tempdir().unwrap();

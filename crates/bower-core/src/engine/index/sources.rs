@@ -20,7 +20,7 @@ use crate::store::{
 use crate::vector::in_order;
 
 /// Version of the way documents are cut. Another number makes the next run read everything again.
-const RECIPE: u32 = 3;
+const RECIPE: u32 = 4;
 
 /// One step of reading.
 pub(crate) enum SourceStep {
@@ -64,6 +64,8 @@ pub struct DocumentInput {
     pub title: Option<String>,
     /// Text.
     pub text: String,
+    /// The content as a file has it; then `text` is not used.
+    pub file: Option<FileContent>,
     /// Collection; `None` means the settings' `document_collection`.
     pub collection: Option<String>,
     /// Free fields.
@@ -74,6 +76,15 @@ pub struct DocumentInput {
     pub provenance: Option<Provenance>,
     /// Host of its writer.
     pub host: Option<String>,
+}
+
+/// The bytes of a document, with the name of a file that would have them: it selects their reader.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FileContent {
+    /// A name with an extension.
+    pub name: String,
+    /// Bytes.
+    pub bytes: Vec<u8>,
 }
 
 /// Documents that belong together, such as the messages of one repository: those whose ids begin with a prefix.
@@ -186,33 +197,46 @@ impl Source for InputSource {
                 host: input.host,
             };
             let title = input.title.filter(|title| !title.trim().is_empty());
-            let hash = ingest::content_hash(
-                format!("{}\n{}", title.as_deref().unwrap_or(""), input.text).as_bytes(),
-            );
-            // A document that has only a title is found by it.
-            let is_bare = input.text.trim().is_empty();
-            let text = if is_bare { title.clone().unwrap_or_default() } else { input.text };
+            let is_file = input.file.is_some();
+            let (name, bytes, hash) = match input.file {
+                Some(FileContent { name, bytes }) => {
+                    let hash = ingest::content_hash(&[name.as_bytes(), b"\n", &bytes].concat());
+                    (PathBuf::from(name), bytes, hash)
+                }
+                None => {
+                    let whole = format!("{}\n{}", title.as_deref().unwrap_or(""), input.text);
+                    let hash = ingest::content_hash(whole.as_bytes());
+                    // A document that has only a title is found by it.
+                    let is_bare = input.text.trim().is_empty();
+                    let text = if is_bare { title.clone().unwrap_or_default() } else { input.text };
+                    (file.path.clone(), text.into_bytes(), hash)
+                }
+            };
             if is_same(known[number].as_ref(), &hash, &engine.settings) {
                 if each(SourceStep::Note(Note::Found)) && each(SourceStep::Note(Note::Unchanged)) {
                     continue;
                 }
                 return Ok(());
             }
-            let read = match ingest::parse(&file.path, text.as_bytes(), &engine.settings) {
-                Err(skipped) => SourceStep::Note(Note::Skipped(skipped)),
+            let read = match ingest::parse(&name, &bytes, &engine.settings) {
+                Err(skipped) => SourceStep::Note(Note::Skipped(Skipped { path: file.path, ..skipped })),
                 Ok(mut parsed) => {
                     let problems = Note::of_problems(&mut parsed, &file.path);
                     if problems.is_some_and(|problems| !each(SourceStep::Note(problems))) {
                         return Ok(());
                     }
                     parsed.title = title.or(parsed.title);
+                    if is_file {
+                        parsed.title = parsed.title.or_else(|| ingest::title_of_name(&file.path));
+                        parsed.version = ingest::version_of(&file.path);
+                    }
                     parsed.metadata.extend(input.metadata);
                     let chunks = engine.store.chunks(&file.id)?;
                     SourceStep::Changed(Box::new(file.draft(
                         engine,
                         parsed,
                         hash,
-                        text.len() as u64,
+                        bytes.len() as u64,
                         &chunks,
                     )))
                 }
@@ -442,7 +466,7 @@ fn is_same(known: Option<&KnownDocument>, hash: &str, settings: &Settings) -> bo
 
 /// Returns the id of a document that the caller passed. Its path is a name that other owners may give to theirs. A document
 /// of the whole project has the id that a file of this path has.
-fn id_at(collection: &str, path: &str, scope: Scope, owner: Option<&str>) -> String {
+pub(super) fn id_at(collection: &str, path: &str, scope: Scope, owner: Option<&str>) -> String {
     match (scope, owner) {
         (Scope::Project, None) => derive_id(&["document", collection, path]),
         (scope, owner) => derive_id(&["document", collection, path, scope.word(), owner.unwrap_or("")]),

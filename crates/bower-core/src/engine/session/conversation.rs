@@ -40,6 +40,7 @@ pub(crate) fn document(
     // Long answers are Markdown: they are cut at their headings, and no code is separated from its fence.
     let extension = if is_long { ".md" } else { "" };
     DocumentInput {
+        file: None,
         id: format!("{place}{}/{}/{}{extension}", turn.origin, turn.conversation, turn.id),
         title: Some(title),
         text: format!("{name}: {}", turn.text.trim()),
