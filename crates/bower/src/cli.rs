@@ -9,6 +9,7 @@
 mod agents;
 #[cfg(test)]
 mod documents;
+mod index;
 mod life;
 mod mcp;
 mod moving;
@@ -23,6 +24,7 @@ use std::str::FromStr;
 use crate::service::LISTED;
 
 pub use agents::{BriefArgs, HookArgs, SetupArgs};
+pub use index::IndexArgs;
 pub use life::{ConsolidateArgs, FeedbackArgs, PinArgs, PruneArgs, SweepArgs, UndoArgs};
 pub use mcp::McpArgs;
 pub use moving::{ExportArgs, Form, ImportArgs, MigrateArgs, MigrateFrom};
@@ -395,45 +397,6 @@ pub struct PairArgs {
     /// The two are different facts
     #[arg(long, value_name = "OLD")]
     pub different_from: Option<String>,
-}
-
-/// `bower index`
-#[derive(Args, Debug)]
-pub struct IndexArgs {
-    /// Files and folders; .gitignore and .bowerignore are honoured, hidden files are left out. Or an address: a page, a sitemap, or
-    /// with a / at its end a site, of which the links below it are followed
-    #[arg(required = true, value_name = "PATH")]
-    pub paths: Vec<PathBuf>,
-    /// The collection to index into
-    #[arg(long, value_name = "NAME", value_parser = filled)]
-    pub collection: Option<String>,
-    /// Only files that match this glob; may be given again
-    #[arg(long, value_name = "GLOB")]
-    pub include: Vec<String>,
-    /// No files that match this glob; may be given again
-    #[arg(long, value_name = "GLOB")]
-    pub exclude: Vec<String>,
-    /// Keep running and index changes
-    #[arg(long)]
-    pub watch: bool,
-    /// Most pages of an address
-    #[arg(long, value_name = "N", default_value_t = 1_000)]
-    pub pages: usize,
-    /// Most links between the address of a site and a page
-    #[arg(long, value_name = "N", default_value_t = 10)]
-    pub depth: usize,
-    /// Pause between two requests to one host, in milliseconds; a site may ask for a longer one
-    #[arg(long, value_name = "MS", default_value_t = 1_000)]
-    pub pause_ms: u64,
-    /// Also fetch from this machine and from private networks
-    #[arg(long)]
-    pub private_addresses: bool,
-    /// The scope in which the chunks are visible
-    #[arg(long, value_name = "SCOPE", default_value = "project", value_parser = words::<Scope>(Scope::ALL.iter().map(|v| v.word())))]
-    pub scope: Scope,
-    /// The owner of the chunks
-    #[arg(long, value_name = "OWNER", value_parser = filled)]
-    pub owner: Option<String>,
 }
 
 /// `bower get` and `bower history`

@@ -56,6 +56,8 @@ struct Page {
     /// The text of `<pre>`, its language, and the line where it began.
     pre: Option<(String, String, u32)>,
     heading: bool,
+    /// Whether a link to a place in the page is open.
+    in_page_link: bool,
     table: Table,
     references: References,
 }
@@ -91,6 +93,7 @@ impl Page {
             code: 0,
             pre: None,
             heading: false,
+            in_page_link: false,
             table: Table::default(),
             references: References::default(),
         };
@@ -229,6 +232,10 @@ impl Page {
                     }
                 }
             }
+            "a" => {
+                self.in_page_link =
+                    attribute(attributes, "href").is_some_and(|to| to.trim().starts_with('#'));
+            }
             "br" => match &mut self.pre {
                 Some((code, _, _)) => code.push('\n'),
                 None => self.line_break(1),
@@ -258,6 +265,7 @@ impl Page {
                 self.heading = false;
                 self.mark.clear();
             }
+            "a" => self.in_page_link = false,
             "ul" | "ol" => {
                 if self.lists_too_deep > 0 {
                     self.lists_too_deep -= 1;
@@ -407,6 +415,10 @@ impl Page {
             code.push_str(&decoded);
             return;
         }
+        // The sign beside a heading that links to it, such as a pilcrow, is no part of the heading.
+        if self.heading && self.in_page_link && !decoded.contains(char::is_alphanumeric) {
+            return;
+        }
         self.space |= decoded.starts_with(|letter: char| letter.is_whitespace());
         for (at, word) in decoded.split_whitespace().enumerate() {
             self.space |= at > 0;
@@ -500,6 +512,15 @@ mod tests {
             "the text of the page",
         );
         check("a < b <!-- <p>no</p> --> c<3 <svg><text>no</text></svg>", "a < b c<3");
+    }
+
+    #[test]
+    fn a_sign_that_links_to_its_heading_leaves_no_text() {
+        check(
+            "<h2>Sort <a href='#top'>C</a><a class=x href='#sort' title='Link'><b>¶</b></a></h2><p>§ 1 <a href='#a'>#</a></p>",
+            "## Sort C\n\n§ 1 #",
+        );
+        check("<h2><a href='#sort'>#</a> Sort</h2>a", "## Sort\n\na");
     }
 
     #[test]

@@ -83,7 +83,7 @@ pub(super) struct Block {
 }
 
 /// The blocks of a page, each before the blocks in it. The first is the page.
-pub(super) struct Blocks {
+pub(super) struct PageBlocks {
     pub blocks: Vec<Block>,
     /// The bytes of elements that are boilerplate by their name, role or attributes, in order.
     pub marked: Vec<Range<usize>>,
@@ -91,7 +91,7 @@ pub(super) struct Blocks {
     pub is_cut: bool,
 }
 
-impl Blocks {
+impl PageBlocks {
     /// Returns the indexes of the blocks directly in a block.
     pub(super) fn children(&self, of: usize) -> impl Iterator<Item = usize> {
         let end = self.blocks[of].end;
@@ -101,9 +101,9 @@ impl Blocks {
 }
 
 /// Reads the blocks of a page.
-pub(super) fn blocks(html: &str) -> Blocks {
+pub(super) fn blocks(html: &str) -> PageBlocks {
     let mut reader = Reader {
-        read: Blocks { blocks: vec![block(BlockKind::Container, 0)], marked: Vec::new(), is_cut: false },
+        read: PageBlocks { blocks: vec![block(BlockKind::Container, 0)], marked: Vec::new(), is_cut: false },
         open: vec![Open { name: String::new(), at: 0 }],
         by_name: HashMap::new(),
         tables: Vec::new(),
@@ -130,7 +130,7 @@ struct Open {
 }
 
 struct Reader {
-    read: Blocks,
+    read: PageBlocks,
     open: Vec<Open>,
     /// For each name, which of the open elements have it.
     by_name: HashMap<String, Vec<usize>>,

@@ -8,7 +8,7 @@
 
 use std::ops::Range;
 
-use super::html_blocks::{Block, BlockKind, Blocks, blocks};
+use super::html_blocks::{Block, BlockKind, PageBlocks, blocks};
 
 /// A block is navigation if more than this part of its letters are links: the upper limit of link density in both decision trees
 /// of Kohlschütter et al. (algorithms 1 and 2: .555556). Their lower limit drops sentences that have several links.
@@ -17,7 +17,7 @@ const NAVIGATION: (usize, usize) = (5, 9);
 /// A page is an index if more than this part of its letters are links: their lower limit (.333333).
 const INDEX: (usize, usize) = (1, 3);
 
-/// What is around the content, and has no heading, is at most this part of the page's text without links. Of nine documentation
+/// What is around the content, and has no heading, is at most this part of the page's text without links. Of seven documentation
 /// packages of Debian, values from a twentieth to a fifth keep the same text but for 0.6 % of one.
 const AROUND: (usize, usize) = (1, 10);
 
@@ -146,7 +146,7 @@ impl Block {
 }
 
 struct Page {
-    read: Blocks,
+    read: PageBlocks,
 }
 
 impl Page {

@@ -1,4 +1,4 @@
-//! Reads from an HTML page what a reader of the web needs to know besides its text: links, its own address, and its rules.
+//! Reads the links, the own address and the rules for robots of an HTML page, and the addresses of a sitemap.
 //! Each byte is read a bounded number of times.
 
 use super::markup::{MarkupKind, RAW, References, attribute, raw_end, token};

@@ -214,7 +214,11 @@ impl Crawl<'_> {
                 .map_or_else(|| address.path().to_owned(), |query| format!("{}?{query}", address.path()));
             let robots = self.robots_of(&address);
             if !robots.allows(&path) {
-                self.skip(&address, "the site's robots.txt does not allow it");
+                let reason = match &robots.unread {
+                    Some(reason) => format!("the site's robots.txt cannot be read: {reason}"),
+                    None => "the site's robots.txt does not allow it".to_owned(),
+                };
+                self.skip(&address, &reason);
                 return None;
             }
             let known = self.known.get(address.as_str());
@@ -279,18 +283,17 @@ impl Crawl<'_> {
     }
 
     fn read_robots(&mut self, address: &Url) -> Robots {
-        let Some(mut at) = resolve(address, "/robots.txt") else { return Robots::closed() };
+        let Some(mut at) = resolve(address, "/robots.txt") else {
+            return Robots::closed("the address has no host");
+        };
         for _ in 0..=MOST_REDIRECTS {
             match self.fetcher.get(&at, &Validators::default(), ROBOTS_BYTES, None) {
                 Answer::Content(content) => {
                     return Robots::read(&String::from_utf8_lossy(&content.bytes), AGENT);
                 }
                 Answer::Gone | Answer::Refused(_) => return Robots::default(),
-                Answer::Unchanged => return Robots::closed(),
-                Answer::Failed(reason) => {
-                    self.skip(&at, &reason);
-                    return Robots::closed();
-                }
+                Answer::Unchanged => return Robots::closed("the server answered 304 to a first request"),
+                Answer::Failed(reason) => return Robots::closed(reason),
                 Answer::Moved(to) => match resolve(&at, &to) {
                     Some(next) => at = next,
                     None => return Robots::default(),

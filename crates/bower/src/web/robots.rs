@@ -13,12 +13,14 @@ pub(super) struct Robots {
     rules: Vec<(String, bool)>,
     /// The pause that the site asks for (`Crawl-delay`, which is not in the RFC).
     pub pause: Option<Duration>,
+    /// Why the file could not be read, if so.
+    pub unread: Option<String>,
 }
 
 impl Robots {
-    /// Returns rules that allow nothing: those of a site whose robots.txt cannot be read (RFC 9309, 2.3.1.4).
-    pub(super) fn closed() -> Self {
-        Self { rules: vec![("/".into(), false)], pause: None }
+    /// Returns rules that allow nothing: those of a site whose robots.txt cannot be read (RFC 9309, 2.3.1.4), for this reason.
+    pub(super) fn closed(reason: impl Into<String>) -> Self {
+        Self { rules: vec![("/".into(), false)], pause: None, unread: Some(reason.into()) }
     }
 
     /// Reads a robots.txt. The groups for `agent` count, all together, else those for `*`.
@@ -185,7 +187,7 @@ mod tests {
         assert_eq!(robots.pause, Some(Duration::from_millis(2_500)));
         assert_eq!(Robots::read("user-agent:*\ncrawl-delay: 1e300", "a").pause, None);
         assert_eq!(Robots::read("user-agent:*\ncrawl-delay: 999", "a").pause, Some(LONGEST_PAUSE));
-        assert!(!Robots::closed().allows("/a") && Robots::default().allows("/a"));
+        assert!(!Robots::closed("lost").allows("/a") && Robots::default().allows("/a"));
     }
 
     proptest! {

@@ -1,4 +1,4 @@
-//! Decides what a page's rules, type and address mean: whether it is indexed, how it is read, whether a link is followed.
+//! Decides by rules, types and addresses which pages are indexed, how they are read, and which links are followed.
 
 use url::Url;
 

@@ -18,6 +18,7 @@ const SLEEPERS: &[(&str, &str)] = &[
     ),
     ("crates/bower/src/commands/hook.rs", "a host writes its transcript late, and tells nobody"),
     ("crates/bower/src/commands/hook/guard.rs", "no thread's end can be waited for with a deadline"),
+    ("crates/bower/src/web/fetch.rs", "a site asks for a pause between two requests"),
     ("crates/bower/src/mcp/conformance.rs", "a server that nobody ends has to end by itself"),
     ("crates/bower/tests/suite/command.rs", "another process tells nobody how far it is"),
 ];

@@ -6,7 +6,7 @@ use bower_core::item::{Author, Provenance, Visibility};
 use bower_core::request::{IndexReport, Selection};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use url::Url;
 
 use crate::cli::IndexArgs;
@@ -33,6 +33,7 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// Brings the pages of some addresses up to date.
 pub fn run(addresses: &[String], arguments: &IndexArgs, service: &Service) -> Result<IndexReport> {
     let mut fetcher = Fetcher::new(Duration::from_millis(arguments.pause_ms), arguments.private_addresses);
+    let start = Instant::now();
     let mut report = IndexReport::default();
     for text in addresses {
         let address = Url::parse(text)
@@ -47,6 +48,7 @@ pub fn run(addresses: &[String], arguments: &IndexArgs, service: &Service) -> Re
         address.set_fragment(None);
         site(&address, &mut fetcher, arguments, service, &mut report)?;
     }
+    report.took_ms = start.elapsed().as_secs_f64() * 1e3;
     Ok(report)
 }
 
@@ -74,7 +76,7 @@ fn site(
         }
     })?;
     let is_reached = crawled.fetched + crawled.unchanged + crawled.gone.len() > 0;
-    if let (false, Some(skipped)) = (is_reached, crawled.skipped.last()) {
+    if let (false, Some(skipped)) = (is_reached, crawled.skipped.first()) {
         let message = format!("cannot index {}: {}", skipped.path.display(), skipped.reason);
         return Err(Failure::environment(
             message,
@@ -162,7 +164,6 @@ fn write(
         report.chunks_kept += written.chunks_kept;
         report.chunks_removed += written.chunks_removed;
         report.embedded += written.embedded;
-        report.took_ms += written.took_ms;
         report.skipped.extend(written.skipped);
         report.problems.extend(written.problems);
         report.degraded = written.degraded;

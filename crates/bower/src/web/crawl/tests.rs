@@ -189,7 +189,7 @@ fn a_site_whose_rules_cannot_be_read_is_left_alone() {
     assert!(pages.is_empty());
     assert_eq!(
         reasons(&crawled),
-        ["the server answered 503 Service Unavailable", "the site's robots.txt does not allow it"]
+        ["the site's robots.txt cannot be read: the server answered 503 Service Unavailable"]
     );
     assert_eq!(server.seen().len(), 1);
 }
