@@ -7,7 +7,7 @@ use crate::engine::query::retrieve::text_delta;
 use crate::error::Result;
 use crate::item::Allowed;
 use crate::request::Correction;
-use crate::text::{self, QueryTerm};
+use crate::text::{self, AskedTerm, QueryTerm};
 
 /// Most words of a question whose spelling is looked at. A longer question is a pasted text, and one word decides little.
 const MOST_WORDS: usize = 32;
@@ -33,7 +33,7 @@ pub(crate) fn corrected(engine: &Engine, question: &str, scope: &Scope<'_>) -> R
         words.iter().map(|word| embedder.count_pieces(&word.folded)).collect::<Result<Vec<usize>>>()
     })?;
     let Some(pieces) = pieces else { return Ok(None) };
-    let mut unknown: Vec<_> =
+    let mut unknown: Vec<&AskedTerm> =
         words.iter().zip(pieces).filter(|(_, pieces)| *pieces > 1).map(|(word, _)| word).collect();
     if !unknown.iter().any(|word| word.is_correctable(question)) {
         return Ok(None);
