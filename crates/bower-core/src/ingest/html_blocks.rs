@@ -390,14 +390,15 @@ impl Reader {
             | BlockKind::Table
             | BlockKind::Unit
             | BlockKind::Code
-            | BlockKind::Loose => match self.run {
-                Some(run) => run,
-                None => {
+            | BlockKind::Loose => {
+                if let Some(run) = self.run {
+                    run
+                } else {
                     let run = self.push(BlockKind::Loose, self.run_start);
                     self.run = Some(run);
                     run
                 }
-            },
+            }
         };
         let block = &mut self.read.blocks[at];
         if let BlockKind::Heading(level) = block.kind {

@@ -1,10 +1,5 @@
 //! Arguments of `bower index`.
 
-#![expect(
-    clippy::doc_markdown,
-    reason = "doc comments here are the help that a terminal shows: no backticks"
-)]
-
 use bower_core::item::Scope;
 use clap::Args;
 use std::path::PathBuf;

@@ -37,8 +37,9 @@ fn is_global_v6(address: Ipv6Addr) -> bool {
     };
     match parts {
         // An IPv4 address in another form is as reachable as that: mapped, translated (RFC 6052), 6to4.
-        [0, 0, 0, 0, 0, 0xFFFF, high, low] | [0x64, 0xFF9B, 0, 0, 0, 0, high, low] => embedded(high, low),
-        [0x2002, high, low, ..] => embedded(high, low),
+        [0, 0, 0, 0, 0, 0xFFFF, high, low]
+        | [0x64, 0xFF9B, 0, 0, 0, 0, high, low]
+        | [0x2002, high, low, ..] => embedded(high, low),
         // Protocol assignments with Teredo and ORCHID; documentation.
         [0x2001, second, ..] if second < 0x200 || second == 0xDB8 => false,
         [0x3FFF, second, ..] if second < 0x1000 => false,

@@ -165,8 +165,8 @@ impl Crawl<'_> {
             }
             return None;
         }
-        let Some(name) = file_name(&content.content_type, &address) else {
-            self.skip(&address, &format!("its type is {}", content.content_type));
+        let Some(name) = file_name(&content.media_type, &address) else {
+            self.skip(&address, &format!("its type is {}", content.media_type));
             return None;
         };
         let mut permission = permission(content.robots.iter().map(String::as_str), AGENT);

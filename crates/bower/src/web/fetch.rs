@@ -21,7 +21,7 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Longest silence of a server.
 const SILENCE_TIMEOUT: Duration = Duration::from_secs(30);
 /// Time limit for one answer: a server that sends a byte a minute holds a run no longer.
-const ANSWER_TIMEOUT: Duration = Duration::from_secs(300);
+const ANSWER_TIMEOUT: Duration = Duration::from_mins(5);
 
 /// Fetches addresses, one after the other, with a pause between two requests to one host.
 pub struct Fetcher {
@@ -57,7 +57,7 @@ pub(super) enum Answer {
 #[derive(Debug)]
 pub(super) struct Content {
     pub bytes: Vec<u8>,
-    pub content_type: String,
+    pub media_type: String,
     pub robots: Vec<String>,
     pub validators: Validators,
 }
@@ -141,12 +141,12 @@ fn read(mut answer: Response<Body>, most: u64) -> Answer {
         _ => return Answer::Failed(format!("the server answered {status}")),
     }
     let validators = Validators { etag: text("etag"), last_modified: text("last-modified") };
-    let (content_type, robots) = (text("content-type").unwrap_or_default(), texts("x-robots-tag"));
+    let (media_type, robots) = (text("content-type").unwrap_or_default(), texts("x-robots-tag"));
     let mut bytes = Vec::new();
     let body = answer.body_mut().with_config().limit(u64::MAX).reader();
     match body.take(most.saturating_add(1)).read_to_end(&mut bytes) {
         Ok(_) if bytes.len() as u64 > most => Answer::Failed(format!("it has more than {most} bytes")),
-        Ok(_) => Answer::Content(Content { bytes, content_type, robots, validators }),
+        Ok(_) => Answer::Content(Content { bytes, media_type, robots, validators }),
         Err(cause) => Answer::Failed(format!("the answer broke off: {cause}")),
     }
 }

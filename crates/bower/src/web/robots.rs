@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 /// Longest pause between two requests that a site may ask for: with more, a run of a thousand pages would not end in a day.
-const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+const LONGEST_PAUSE: Duration = Duration::from_mins(1);
 
 /// The rules of a site for one robot.
 #[derive(Clone, Debug, Default, PartialEq)]

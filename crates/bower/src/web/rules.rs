@@ -1,5 +1,6 @@
 //! Decides by rules, types and addresses which pages are indexed, how they are read, and which links are followed.
 
+use std::path::Path;
 use url::Url;
 
 /// What a page allows a robot.
@@ -60,8 +61,8 @@ const TYPES: &[(&str, &str)] = &[
 ];
 
 /// Returns the name of a file that would be read like content of a type at an address; `None` for pictures and the like.
-pub(super) fn file_name(content_type: &str, address: &Url) -> Option<String> {
-    let kind = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+pub(super) fn file_name(media_type: &str, address: &Url) -> Option<String> {
+    let kind = media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     let last = address.path_segments().and_then(|mut parts| parts.next_back()).unwrap_or_default();
     let stem = last.rsplit_once('.').map_or(last, |(stem, _)| stem);
     let stem = if stem.is_empty() { "index" } else { stem };
@@ -80,7 +81,7 @@ pub(super) fn file_name(content_type: &str, address: &Url) -> Option<String> {
 
 /// Whether content is HTML, which has links.
 pub(super) fn is_html(name: &str) -> bool {
-    name.ends_with(".html")
+    Path::new(name).extension().is_some_and(|extension| extension == "html")
 }
 
 /// Resolves a link, without its fragment; `None` if it leads to no page.

@@ -198,19 +198,16 @@ impl Source for InputSource {
             };
             let title = input.title.filter(|title| !title.trim().is_empty());
             let is_file = input.file.is_some();
-            let (name, bytes, hash) = match input.file {
-                Some(FileContent { name, bytes }) => {
-                    let hash = ingest::content_hash(&[name.as_bytes(), b"\n", &bytes].concat());
-                    (PathBuf::from(name), bytes, hash)
-                }
-                None => {
-                    let whole = format!("{}\n{}", title.as_deref().unwrap_or(""), input.text);
-                    let hash = ingest::content_hash(whole.as_bytes());
-                    // A document that has only a title is found by it.
-                    let is_bare = input.text.trim().is_empty();
-                    let text = if is_bare { title.clone().unwrap_or_default() } else { input.text };
-                    (file.path.clone(), text.into_bytes(), hash)
-                }
+            let (name, bytes, hash) = if let Some(FileContent { name, bytes }) = input.file {
+                let hash = ingest::content_hash(&[name.as_bytes(), b"\n", &bytes].concat());
+                (PathBuf::from(name), bytes, hash)
+            } else {
+                let whole = format!("{}\n{}", title.as_deref().unwrap_or(""), input.text);
+                let hash = ingest::content_hash(whole.as_bytes());
+                // A document that has only a title is found by it.
+                let is_bare = input.text.trim().is_empty();
+                let text = if is_bare { title.clone().unwrap_or_default() } else { input.text };
+                (file.path.clone(), text.into_bytes(), hash)
             };
             if is_same(known[number].as_ref(), &hash, &engine.settings) {
                 if each(SourceStep::Note(Note::Found)) && each(SourceStep::Note(Note::Unchanged)) {
