@@ -9,7 +9,7 @@ CARGO ?= cargo
 DEBUG_BUILD = $(CARGO) build --locked --workspace --bin bower
 # Kills in `make crash`, and in the shorter run that is part of `make test`.
 KILLS ?= 200
-TEST_KILLS ?= 40
+TEST_KILLS ?= 20
 # Schedules in `make faults`, and in the shorter run that is part of `make test`; the first keeps how far it came in STATE.
 FAULTS ?= 10000
 TEST_FAULTS ?= 25
