@@ -12,6 +12,7 @@ mod work;
 
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 use jiff::Timestamp;
+use std::collections::HashSet;
 use std::time::Instant;
 
 use crate::cpu_time::thread_seconds;
@@ -438,18 +439,7 @@ impl Engine {
         now: Timestamp,
         go_on: &(dyn Fn() -> bool + Sync),
     ) -> Result<IndexReport> {
-        let collection = series.collection.as_ref().unwrap_or(&self.settings.document_collection);
-        visibility.check_place(collection, series.scope, series.owner.as_deref())?;
-        let (documents, gone) = series.compare(self, collection, documents)?;
-        if documents.is_empty() && gone.is_empty() {
-            return Ok(IndexReport::default());
-        }
-        let source = sources::InputSource::new(documents, series.scope, series.owner.clone());
-        let (mut report, _) = run(self, source, now, &|_| {}, go_on)?;
-        report.removed = gone.len();
-        report.chunks_removed += self.store.remove_documents(&gone, Stamp { now, actor: ACTOR })?;
-        self.compact(CompactWhen::Due)?;
-        Ok(report)
+        self.write_series(visibility, series, documents, &|_, others| others, now, go_on)
     }
 
     /// Adds and renews documents of a series, and removes those with the ids `gone`; the others of the series stay. In other
@@ -463,14 +453,31 @@ impl Engine {
         now: Timestamp,
         go_on: &(dyn Fn() -> bool + Sync),
     ) -> Result<IndexReport> {
+        let listed = |collection: &str, others: Vec<String>| {
+            let id = |id: &String| sources::id_at(collection, id, series.scope, series.owner.as_deref());
+            let gone: HashSet<String> = gone.iter().map(id).collect();
+            others.into_iter().filter(|id| gone.contains(id)).collect()
+        };
+        self.write_series(visibility, series, documents, &listed, now, go_on)
+    }
+
+    /// Writes documents of a series. `removed` selects which of the other stored ones are removed, of the ids in a collection.
+    fn write_series(
+        &self,
+        visibility: &Visibility,
+        series: &DocumentSeries,
+        documents: Vec<DocumentInput>,
+        removed: &dyn Fn(&str, Vec<String>) -> Vec<String>,
+        now: Timestamp,
+        go_on: &(dyn Fn() -> bool + Sync),
+    ) -> Result<IndexReport> {
         let collection = series.collection.as_ref().unwrap_or(&self.settings.document_collection);
         visibility.check_place(collection, series.scope, series.owner.as_deref())?;
         let (documents, others) = series.compare(self, collection, documents)?;
-        let gone: Vec<String> = gone
-            .iter()
-            .map(|id| sources::id_at(collection, id, series.scope, series.owner.as_deref()))
-            .filter(|id| others.contains(id))
-            .collect();
+        let gone = removed(collection, others);
+        if documents.is_empty() && gone.is_empty() {
+            return Ok(IndexReport::default());
+        }
         let source = sources::InputSource::new(documents, series.scope, series.owner.clone());
         let (mut report, _) = run(self, source, now, &|_| {}, go_on)?;
         report.removed = gone.len();

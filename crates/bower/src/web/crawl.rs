@@ -42,10 +42,8 @@ pub struct Known {
     pub id: String,
     /// The address that was fetched.
     pub address: String,
-    /// What the server said of its version.
-    pub etag: Option<String>,
-    /// What the server said of its time.
-    pub last_modified: Option<String>,
+    /// What the server said of it.
+    pub validators: Validators,
 }
 
 /// A page that was fetched.
@@ -59,10 +57,8 @@ pub struct Fetched {
     pub name: String,
     /// Content.
     pub bytes: Vec<u8>,
-    /// What the server says of its version.
-    pub etag: Option<String>,
-    /// What the server says of its time.
-    pub last_modified: Option<String>,
+    /// What the server says of it.
+    pub validators: Validators,
 }
 
 /// The outcome of a run.
@@ -169,15 +165,15 @@ impl Crawl<'_> {
             self.skip(&address, &format!("its type is {}", content.media_type));
             return None;
         };
-        let mut permission = permission(content.robots.iter().map(String::as_str), AGENT);
+        let mut allowed = permission(content.robots.iter().map(String::as_str), AGENT);
         let mut id = address.clone();
         if is_html(&name) {
             let page = web_page(&String::from_utf8_lossy(&content.bytes), AGENT);
-            let of_page = super::rules::permission(page.robots.iter().map(String::as_str), AGENT);
-            permission.index &= of_page.index;
-            permission.follow &= of_page.follow;
+            let of_page = permission(page.robots.iter().map(String::as_str), AGENT);
+            allowed.index &= of_page.index;
+            allowed.follow &= of_page.follow;
             let base = page.base.and_then(|base| resolve(&address, &base)).unwrap_or_else(|| address.clone());
-            if permission.follow && self.follows && depth < self.limits.depth {
+            if allowed.follow && self.follows && depth < self.limits.depth {
                 for link in &page.links {
                     self.wait_for(&base, link, depth + 1);
                 }
@@ -186,10 +182,10 @@ impl Crawl<'_> {
             id = canonical.filter(|own| own.origin() == address.origin()).unwrap_or(id);
         }
         let earlier = self.known.get(&asked).map(|known| known.id.clone());
-        if let Some(earlier) = earlier.filter(|earlier| !permission.index || *earlier != id.as_str()) {
+        if let Some(earlier) = earlier.filter(|earlier| !allowed.index || *earlier != id.as_str()) {
             self.outcome.gone.push(earlier);
         }
-        if !permission.index {
+        if !allowed.index {
             self.skip(&address, "its rules say noindex");
             return None;
         }
@@ -200,8 +196,7 @@ impl Crawl<'_> {
             address: address.into(),
             name,
             bytes: content.bytes,
-            etag: content.validators.etag,
-            last_modified: content.validators.last_modified,
+            validators: content.validators,
         })
     }
 
@@ -222,10 +217,7 @@ impl Crawl<'_> {
                 return None;
             }
             let known = self.known.get(address.as_str());
-            let validators = known.map_or_else(Validators::default, |known| Validators {
-                etag: known.etag.clone(),
-                last_modified: known.last_modified.clone(),
-            });
+            let validators = known.map(|known| known.validators.clone()).unwrap_or_default();
             let most =
                 if is_first { self.limits.page_bytes.max(SITEMAP_BYTES) } else { self.limits.page_bytes };
             match self.fetcher.get(&address, &validators, most, robots.pause) {

@@ -32,8 +32,10 @@ pub struct Fetcher {
 
 /// What an earlier answer said by which a server can tell that nothing changed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Validators {
+pub struct Validators {
+    /// Of its version.
     pub etag: Option<String>,
+    /// Of its time.
     pub last_modified: Option<String>,
 }
 

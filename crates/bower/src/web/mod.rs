@@ -10,7 +10,7 @@ mod robots;
 mod rules;
 
 pub use crawl::{Fetched, Known, Limits, crawl};
-pub use fetch::Fetcher;
+pub use fetch::{Fetcher, Validators};
 
 /// The name by which robots.txt and rules of pages address this program.
 const AGENT: &str = "bowerbird";

@@ -112,9 +112,9 @@ fn elsewhere(project: &ProjectFiles, anchor: &Anchor, path: &str) -> Option<Chec
 /// Returns the place of a file that is not where it was: the only one whose path ends most like its own, from the name on, or
 /// one with the same content.
 fn file_elsewhere(project: &ProjectFiles, path: &str, text: TextHash) -> Option<String> {
-    let end = |other: &String| common_end(other, path);
-    let longest = project.list().iter().map(end).max().filter(|&parts| parts > 0);
-    let mut likest = project.list().iter().filter(|other| Some(end(other)) == longest);
+    let same_name = || project.list().iter().filter(|other| file_name(other) == file_name(path));
+    let longest = same_name().map(|other| common_end(other, path)).max();
+    let mut likest = same_name().filter(|other| Some(common_end(other, path)) == longest);
     if let (Some(only), None) = (likest.next(), likest.next()) {
         return Some(only.clone());
     }

@@ -13,7 +13,7 @@ use crate::cli::IndexArgs;
 use crate::commands::now;
 use crate::failure::{Failure, Result};
 use crate::service::{Bounds, Service};
-use crate::web::{Fetched, Fetcher, Known, Limits, crawl};
+use crate::web::{Fetched, Fetcher, Known, Limits, Validators, crawl};
 
 /// Pages that are written together: one transaction for some seconds of a polite crawl.
 const BATCH: usize = 16;
@@ -114,8 +114,10 @@ fn known(folder: &Url, arguments: &IndexArgs, service: &Service) -> Result<Vec<K
                 let of_version = |field| text(field).filter(|_| text(READ_BY).as_deref() == Some(VERSION));
                 known.push(Known {
                     address,
-                    etag: of_version(ETAG),
-                    last_modified: of_version(LAST_MODIFIED),
+                    validators: Validators {
+                        etag: of_version(ETAG),
+                        last_modified: of_version(LAST_MODIFIED),
+                    },
                     id: document.id,
                 });
             }
@@ -182,7 +184,8 @@ fn document(page: Fetched) -> DocumentInput {
         (ADDRESS.to_owned(), Value::from(page.address)),
         (READ_BY.to_owned(), Value::from(VERSION)),
     ]);
-    for (field, value) in [(ETAG, page.etag), (LAST_MODIFIED, page.last_modified)] {
+    let Validators { etag, last_modified } = page.validators;
+    for (field, value) in [(ETAG, etag), (LAST_MODIFIED, last_modified)] {
         metadata.extend(value.map(|value| (field.to_owned(), Value::from(value))));
     }
     DocumentInput {
@@ -205,8 +208,7 @@ mod tests {
             address: "https://a.example/b?c".into(),
             name: "b.html".into(),
             bytes: b"x".to_vec(),
-            etag: Some("\"1\"".into()),
-            last_modified: None,
+            validators: Validators { etag: Some("\"1\"".into()), last_modified: None },
         };
         assert_eq!(origin(&page.id), "https://a.example/");
         let document = document(page);

@@ -129,12 +129,12 @@ fn a_second_run_fetches_what_changed_and_knows_what_is_gone() {
     let known = |page: &Fetched, etag: Option<String>| Known {
         id: page.id.clone(),
         address: page.address.clone(),
-        etag,
-        last_modified: None,
+        validators: Validators { etag, last_modified: None },
     };
     let at = |path: &str| format!("http://{}{path}", server.address());
-    let gone = Known { id: at("/d/gone"), address: at("/d/gone"), etag: None, last_modified: None };
-    let earlier = [known(&pages[0], pages[0].etag.clone()), known(&pages[1], Some("\"old\"".into())), gone];
+    let gone = Known { id: at("/d/gone"), address: at("/d/gone"), validators: Validators::default() };
+    let earlier =
+        [known(&pages[0], pages[0].validators.etag.clone()), known(&pages[1], Some("\"old\"".into())), gone];
     let (crawled, pages) = run(&server, "/d/", &limits(), &earlier);
     assert_eq!((crawled.unchanged, paths(&pages)), (1, vec!["/d/a".to_owned()]));
     assert_eq!(crawled.gone, [at("/d/gone")]);
