@@ -47,13 +47,11 @@ demo: tools-build ## Build, index this repository and a small garden, ask questi
 	@scripts/demo.sh target/release/bower
 
 .PHONY: test
-test: tools-build test-tools lint model ## Everything that decides whether a change may go in (about 10 minutes from nothing)
+test: tools-build test-tools lint model ## Everything that decides whether a change may go in (about 15 minutes from nothing)
 	$(CARGO) test --locked --workspace
 	tools/crash.py --bower target/debug/bower --kills $(TEST_KILLS) --seed $(SEED)
 	tools/histories.py --bower target/debug/bower --operations $(TEST_OPERATIONS) --seed $(SEED)
 	tools/faults.py --bower target/debug/bower --schedules $(TEST_FAULTS) --seed $(SEED)
-	$(MAKE) test-clients
-	$(MAKE) test-hermes
 	$(MAKE) test-http
 	$(MAKE) test-workflows
 	$(MAKE) test-fits
@@ -74,7 +72,7 @@ test-hosts: model ## Drive Claude Code, Codex, Copilot CLI, Gemini CLI and openc
 	@scripts/hosts.sh target/debug/bower
 
 .PHONY: test-full
-test-full: test crash test-hosts ## `make test`, then the long crash run, the programs of `make test-hosts`, 1,000 forgets, 5,000 hooks and each long test for an hour
+test-full: test test-clients test-hermes crash test-hosts ## `make test`, then all clients and hosts, the long crash run, 1,000 forgets, 5,000 hooks and each long test for an hour
 	BOWER_FORGETS=1000 $(CARGO) test --locked -p bower-core --test suite forgetting::no_file
 	BOWER_HOOKS=5000 BOWER_SEED=$(SEED) $(CARGO) test --locked -p bower --test suite hooks::a_hook_ends_well
 	tools/soak.py --each $(LONG_SECONDS)
@@ -130,12 +128,13 @@ model: tools-build ## Fetch the local model for the tests (checked by SHA-256, o
 	$(DEBUG_BUILD)
 	@scripts/model.sh target/debug/bower
 
-# The second clippy has no feature `parts`, which tests have: it finds what nobody calls, and types that users cannot name.
+# The second clippy checks the core as the command uses it, without the feature `parts` that tests have: it finds what nobody calls,
+# and types that users cannot name.
 .PHONY: lint
 lint: tools-build ## Formatting, clippy and the libraries' documentation, warnings are errors
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
-	$(CARGO) clippy --locked -p bower-core -- -D warnings
+	$(CARGO) clippy --locked -p bower -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --no-deps -p bower-core -p bower-kernels
 
 .PHONY: check
