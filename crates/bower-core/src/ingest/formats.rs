@@ -3,7 +3,7 @@
 use super::draft::ParsedFile;
 use super::office::Office;
 use super::{
-    asciidoc, delimited, epub, html, json_lines, latex, mail, markdown, notebook, office, org, pdf, rst, rtf,
+    asciidoc, delimited, epub, html, info, json_lines, latex, mail, markdown, notebook, office, org, pdf, rst, rtf,
     sheets, subtitles, texinfo,
 };
 use crate::config::Settings;
@@ -42,6 +42,7 @@ pub(super) fn reader(extension: &str) -> Option<Reader> {
         "eml" => Reader::Bytes(mail::parse_message),
         "mbox" | "mbx" => Reader::Bytes(mail::parse_mailbox),
         "srt" | "vtt" | "sbv" => Reader::Text(subtitles::parse),
+        info if info::is_extension(info) => Reader::Bytes(info::parse),
         "ass" | "ssa" => Reader::Text(subtitles::parse_events),
         _ => return None,
     })

@@ -36,6 +36,7 @@ mod formats;
 mod frontmatter;
 mod html;
 mod html_blocks;
+mod info;
 mod json_lines;
 mod languages;
 mod latex;

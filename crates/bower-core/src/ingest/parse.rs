@@ -170,11 +170,11 @@ mod tests {
 
     const EXTENSIONS: &[&str] = &[
         "md", "html", "txt", "csv", "json", "rb", "c", "go", "java", "js", "py", "rs", "ts", "tsx", "",
-        "adoc", "rst", "org", "tex", "texi", "rtf",
+        "adoc", "rst", "org", "tex", "texi", "rtf", "info",
     ];
 
     /// Formats whose marks are dropped or whose text is repeated.
-    const CONVERTED: &[&str] = &["html", "csv", "adoc", "rst", "org", "tex", "texi", "rtf"];
+    const CONVERTED: &[&str] = &["html", "csv", "adoc", "rst", "org", "tex", "texi", "rtf", "info"];
 
     fn small() -> Settings {
         Settings {
