@@ -32,6 +32,7 @@ mod diff;
 mod draft;
 mod epub;
 mod fields;
+mod foreign;
 mod formats;
 mod frontmatter;
 mod html;
@@ -84,6 +85,10 @@ pub use brv::{Topic, TopicFile, read_topic, topic_file};
 pub use definitions::{Definition, defined_name, definitions, has_definitions};
 pub use diff::diff;
 pub use fields::moment;
+pub use foreign::{
+    FORMATS, ForeignForm, ForeignFormat, ForeignMemory, ForeignPage, ForeignTable, Pages, Stale, listed,
+    object_format,
+};
 pub use page::{Page, print_page, read_page};
 pub use parse::{Chunk, Parsed, parse, title_of_name, version_of};
 pub use pieces::{Line, MOST_VALUES, check_values, each_element, each_value, line_too_long, read_line};
