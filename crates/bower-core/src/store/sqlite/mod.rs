@@ -14,6 +14,7 @@ mod events;
 mod export;
 mod feed;
 mod filter;
+pub mod foreign;
 mod forget;
 mod half_vectors;
 mod head;
