@@ -1,9 +1,9 @@
 //! Keeps a memory: admits, classifies, embeds and compares a text, then writes the decision in one transaction.
 
-mod choice;
+pub(crate) mod choice;
 pub(crate) mod class;
 pub(crate) mod echo;
-mod neighbours;
+pub(crate) mod neighbours;
 pub(crate) mod relations;
 pub(crate) mod review;
 pub(crate) mod secrets;
@@ -109,15 +109,36 @@ fn decided(curated: &mut Curated, visibility: &Visibility, memory: &NewMemory, k
     curated.anchors = memory.anchors.len();
 }
 
-/// Keeps a memory. With `unasked`, nobody asked to keep it: it becomes a candidate and ends no memory that somebody kept.
-pub(crate) fn curate_as(
+/// A text that admission accepted, not yet compared with anything.
+pub(crate) struct Admitted {
+    /// The memory that it becomes, without an id.
+    pub(crate) memory: NewMemory,
+    /// Its namespace.
+    pub(crate) place: Namespace,
+    /// What the caller says about earlier memories.
+    pub(crate) word: CallersWord,
+    /// The answer before the decision.
+    pub(crate) curated: Curated,
+    /// Whether it repeats a memory word for word that an answer has just returned.
+    is_echo: bool,
+}
+
+/// The verdict of admission on a text.
+pub(crate) enum Admission {
+    /// The text is not kept, for the reason in the answer.
+    Refused(Box<Curated>),
+    /// The text may be kept.
+    Admitted(Box<Admitted>),
+}
+
+/// Admits a text: checks it, cuts its secrets out, classifies and embeds it.
+pub(crate) fn admit(
     engine: &Engine,
     visibility: &Visibility,
     request: &CurateRequest,
     unasked: Option<Unasked<'_>>,
     now: Timestamp,
-) -> Result<Curated> {
-    let start = Instant::now();
+) -> Result<Admission> {
     check(request.content.trim())?;
     let mut request = request.clone();
     let content = std::mem::take(&mut request.content);
@@ -139,21 +160,12 @@ pub(crate) fn curate_as(
     curated.degraded.extend(missing::degraded(engine)?);
     if let Err(named) = cut {
         curated.reason = Some(named.reason());
-        curated.took_ms = milliseconds(start);
-        return Ok(curated);
+        return Ok(Admission::Refused(Box::new(curated)));
     }
+    let given = unasked.map_or(&[][..], |unasked| unasked.given);
     let refused = match verdict.refused {
         // The echo check comes last, because it reads what answers returned.
-        None if strictness != Gate::Off
-            && is_echo(
-                engine,
-                visibility,
-                &place,
-                &content,
-                unasked.map_or(&[], |unasked| unasked.given),
-                now,
-            )? =>
-        {
+        None if strictness != Gate::Off && is_echo(engine, visibility, &place, &content, given, now)? => {
             Some(Refusal::Echo)
         }
         None if class.is_junk(strictness) && !is_account(request.memory_type) => Some(Refusal::Junk),
@@ -163,8 +175,7 @@ pub(crate) fn curate_as(
     let is_echo = refused == Some(Refusal::Echo) && unasked.is_none() && is_kept(engine, &place, &content)?;
     if let Some(refusal) = refused.filter(|_| !is_echo) {
         curated.reason = Some(refusal.reason());
-        curated.took_ms = milliseconds(start);
-        return Ok(curated);
+        return Ok(Admission::Refused(Box::new(curated)));
     }
 
     let vector = vector_for(engine, &content)?;
@@ -183,8 +194,27 @@ pub(crate) fn curate_as(
     if !memory.provenance.reviewed {
         memory.status = Status::Candidate;
     }
-    let (kept, choice) = keep(engine, &place, &mut memory, &word, is_echo, now)?;
-    decided(&mut curated, visibility, &memory, kept, &choice);
+    Ok(Admission::Admitted(Box::new(Admitted { memory, place, is_echo, word, curated })))
+}
+
+/// Keeps a memory. With `unasked`, nobody asked to keep it: it becomes a candidate and ends no memory that somebody kept.
+pub(crate) fn curate_as(
+    engine: &Engine,
+    visibility: &Visibility,
+    request: &CurateRequest,
+    unasked: Option<Unasked<'_>>,
+    now: Timestamp,
+) -> Result<Curated> {
+    let start = Instant::now();
+    let mut curated = match admit(engine, visibility, request, unasked, now)? {
+        Admission::Refused(curated) => *curated,
+        Admission::Admitted(mut admitted) => {
+            let (kept, choice) = keep(engine, &mut admitted, now)?;
+            let Admitted { memory, mut curated, .. } = *admitted;
+            decided(&mut curated, visibility, &memory, kept, &choice);
+            curated
+        }
+    };
     curated.took_ms = milliseconds(start);
     Ok(curated)
 }
@@ -195,20 +225,9 @@ fn is_account(told: Option<MemoryType>) -> bool {
 }
 
 /// Decides and writes, until no other write came between the two.
-fn keep(
-    engine: &Engine,
-    place: &Namespace,
-    memory: &mut NewMemory,
-    word: &CallersWord,
-    is_echo: bool,
-    now: Timestamp,
-) -> Result<(Kept, Choice)> {
+pub(crate) fn keep(engine: &Engine, admitted: &mut Admitted, now: Timestamp) -> Result<(Kept, Choice)> {
+    let Admitted { memory, place, is_echo, word, .. } = admitted;
     let text = Analysis::of(&memory.content);
-    let told = merge::Incoming {
-        text: &text,
-        happened: happens(Some(memory.memory_type)),
-        first_time: memory.create_time,
-    };
     let mut relations = Relations::default();
     let mut attempt = 0;
     loop {
@@ -224,23 +243,7 @@ fn keep(
             (neighbours(engine, place, &memory.content, vector, &newest)?, newest.change)
         };
         near.retain(|one| word.different.iter().all(|item| item.row != one.item.row));
-        let mut choice = if let Some((item, ruling)) = &word.main {
-            Choice::told(item, *ruling, &text)
-        } else {
-            let known = near.iter().position(|one| one.has_wording(&text));
-            let decision = if let Some(at) = known.or_else(|| near.iter().position(|one| one.has_text(&text)))
-            {
-                said_before(at)
-            } else {
-                relations.ask(engine, &text, &near)?;
-                weigh(&told, &near, &relations)
-            };
-            Choice::ruled(&decision, &near, &text)
-        };
-        if choice.is_heard_in_own_words(memory) {
-            // The other memory was only extracted, or came from outside; now a caller says it in its own words.
-            choice.fate = CurateOutcome::Append;
-        }
+        let choice = choose(engine, memory, &text, word, &near, &mut relations)?;
         let is_candidate = memory.status == Status::Candidate;
         let decided = Decided {
             standing: choice.action(memory),
@@ -248,7 +251,7 @@ fn keep(
             different: word.different.iter().map(|item| item.row).collect(),
             is_told: !word.is_nothing() && !is_candidate,
             why: choice.reasons.clone(),
-            is_observed: !is_echo,
+            is_observed: !*is_echo,
             seen,
         };
         if let Some(kept) = engine.store.put_memory(memory, &decided, Stamp { now, actor: ACTOR })? {
@@ -261,6 +264,39 @@ fn keep(
             return Err(Error::NotFound { what: Missing::Item, id: item.id.clone() });
         }
     }
+}
+
+/// Chooses what becomes of a memory beside those that are near: by the caller's word, else by the rules and the model.
+pub(crate) fn choose(
+    engine: &Engine,
+    memory: &NewMemory,
+    text: &Analysis,
+    word: &CallersWord,
+    near: &[Neighbour],
+    relations: &mut Relations,
+) -> Result<Choice> {
+    let mut choice = if let Some((item, ruling)) = &word.main {
+        Choice::told(item, *ruling, text)
+    } else {
+        let known = near.iter().position(|one| one.has_wording(text));
+        let decision = if let Some(at) = known.or_else(|| near.iter().position(|one| one.has_text(text))) {
+            said_before(at)
+        } else {
+            relations.ask(engine, text, near)?;
+            let told = merge::Incoming {
+                text,
+                happened: happens(Some(memory.memory_type)),
+                first_time: memory.create_time,
+            };
+            weigh(&told, near, relations)
+        };
+        Choice::ruled(&decision, near, text)
+    };
+    if choice.is_heard_in_own_words(memory) {
+        // The other memory was only extracted, or came from outside; now a caller says it in its own words.
+        choice.fate = CurateOutcome::Append;
+    }
+    Ok(choice)
 }
 
 /// Decides about a text that is, but for its form, that of a memory or a wording of it.

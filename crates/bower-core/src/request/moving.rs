@@ -89,7 +89,7 @@ pub struct Imported {
     pub unchanged: u64,
     /// Number of items that were changed here later than in the import, and stayed.
     pub newer: u64,
-    /// Number of turns that admission refused, with `as_memories`.
+    /// Number of turns that admission refused, with `as_memories`, and of other programs' memories that it refused.
     pub refused: u64,
     /// Number of memories from which secrets were removed.
     #[serde(skip_serializing_if = "is_zero")]
@@ -98,6 +98,9 @@ pub struct Imported {
     pub conversations: u64,
     /// Number of turns in them.
     pub turns: u64,
+    /// What was found in the memories of other programs, one entry for each program.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sources: Vec<ImportedSource>,
     /// The outcome of each file of an edited folder that had one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<FileChange>,
@@ -118,6 +121,95 @@ pub struct Imported {
     pub took_ms: f64,
     /// Channels that cannot find the new items, with the reason.
     pub degraded: Vec<Degraded>,
+}
+
+/// What an import found in the memories of another program.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ImportedSource {
+    /// The source of its memories in the store.
+    pub source: String,
+    /// The program's name.
+    pub title: String,
+    /// Number of memories read.
+    pub memories: u64,
+    /// Number of memories that were kept as new ones; those in a contradiction are among them.
+    pub kept: u64,
+    /// Number of memories that an earlier import had brought.
+    pub unchanged: u64,
+    /// Number of memories that admission refused.
+    pub junk: u64,
+    /// Number of memories that only repeat another one, of this import or of the store.
+    pub doubles: u64,
+    /// Number of kept memories that contradict another one: a review is open.
+    pub contradictions: u64,
+    /// Number of memories that are not current: replaced, archived or deleted in the other program, or older than a memory
+    /// that replaces them. They were archived, or left out if deleted.
+    pub stale: u64,
+    /// Number of relations between its memories.
+    pub relations: u64,
+    /// The first hundred findings of each kind.
+    pub findings: Vec<ImportFinding>,
+}
+
+/// Why a memory of another program was not simply kept.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ImportFinding {
+    /// The kind.
+    pub what: FindingKind,
+    /// The memory's id in the other program.
+    pub id: String,
+    /// The beginning of its text.
+    pub text: String,
+    /// The reason.
+    pub reason: String,
+    /// The other memory's id in the store, if there is one. In a dry run, one that would be new has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub other: Option<String>,
+}
+
+/// Kinds of findings in an import.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum FindingKind {
+    /// Admission refuses it.
+    Junk,
+    /// It repeats another memory.
+    Double,
+    /// It contradicts another memory.
+    Contradiction,
+    /// It is not current.
+    Stale,
+}
+
+impl FindingKind {
+    /// All kinds, in the order of reports.
+    pub const ALL: [Self; 4] = [Self::Junk, Self::Double, Self::Contradiction, Self::Stale];
+}
+
+impl ImportedSource {
+    /// Counts a finding, and lists it if there are few of its kind.
+    pub fn find(&mut self, finding: ImportFinding) {
+        let count = match finding.what {
+            FindingKind::Junk => &mut self.junk,
+            FindingKind::Double => &mut self.doubles,
+            FindingKind::Contradiction => &mut self.contradictions,
+            FindingKind::Stale => &mut self.stale,
+        };
+        *count += 1;
+        if *count <= LISTED as u64 {
+            self.findings.push(finding);
+        }
+    }
+
+    /// Returns the number of findings of a kind.
+    pub fn count(&self, what: FindingKind) -> u64 {
+        match what {
+            FindingKind::Junk => self.junk,
+            FindingKind::Double => self.doubles,
+            FindingKind::Contradiction => self.contradictions,
+            FindingKind::Stale => self.stale,
+        }
+    }
 }
 
 /// An entry that could not be read or imported.

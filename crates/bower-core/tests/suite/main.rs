@@ -19,6 +19,7 @@ mod memories;
 mod minilm;
 mod model;
 mod moving;
+mod moving_in;
 mod pairs;
 mod place;
 mod repeat;

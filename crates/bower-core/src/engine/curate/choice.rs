@@ -21,7 +21,7 @@ pub(crate) struct Choice {
     /// Whether the other memory says the same in other words, which are kept.
     is_reworded: bool,
     /// The reason, in one line.
-    why: String,
+    pub(crate) why: String,
     /// The rule and its figures, for the event. Words of either text are not among them.
     pub(crate) reasons: Map<String, Value>,
     /// Strength of a link, 0..1.
@@ -46,6 +46,20 @@ impl Choice {
             reasons: reasons(decision),
             strength: decision.why.cosine.or(decision.why.jaccard).unwrap_or(1.0).clamp(0.0, 1.0),
             possible,
+        }
+    }
+
+    /// Keeps a memory beside all others, without a comparison.
+    pub(crate) fn alone() -> Self {
+        Self {
+            fate: CurateOutcome::Create,
+            other: None,
+            stays: Side::Told,
+            is_reworded: false,
+            why: String::new(),
+            reasons: Map::new(),
+            strength: 1.0,
+            possible: Vec::new(),
         }
     }
 
@@ -75,8 +89,8 @@ impl Choice {
     }
 
     /// Returns what the store does with the memory. A candidate replaces only another candidate, and none of more trusted
-    /// sources. Where it would supersede another memory, a review is opened. Where it would only add detail, it is kept
-    /// beside it.
+    /// sources. An unreviewed memory of an import replaces only what was imported. Where it would supersede another memory, a
+    /// review is opened. Where it would only add detail, it is kept beside it.
     pub(crate) fn action(&self, memory: &NewMemory) -> WriteAction {
         let Some(other) = &self.other else { return WriteAction::Alone };
         let link = WriteAction::Relates(other.row, Relation::RelatedTo, self.strength);
@@ -91,8 +105,10 @@ impl Choice {
             (CurateOutcome::Supersede, Side::Kept) => WriteAction::Yields(other.row),
             (CurateOutcome::Contradict, _) => WriteAction::Disputes(other.row),
         };
-        let is_bold = memory.status == Status::Candidate
-            && (other.status != Status::Candidate
+        let is_unreviewed = memory.status == Status::Candidate || !memory.provenance.reviewed;
+        let is_bold = is_unreviewed
+            && (other.status != memory.status
+                || other.provenance.reviewed && memory.status != Status::Candidate
                 || other.provenance.least_trusted < memory.provenance.least_trusted);
         match (action, self.fate) {
             (WriteAction::Replaces(_), CurateOutcome::Append) if is_bold => link,

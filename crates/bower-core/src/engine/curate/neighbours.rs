@@ -15,7 +15,7 @@ use crate::vector::{ExactQuery, floats};
 
 /// Number of memories that each search returns. A repeated text is among the first; after the tenth, texts have at most the
 /// same subject.
-const EACH: usize = 10;
+pub(crate) const EACH: usize = 10;
 
 /// Most namespaces whose rows are cached: 125 KB each in a store of a million rows.
 const MOST_PLACES: usize = 16;
@@ -32,6 +32,11 @@ pub(crate) struct Neighbour {
 }
 
 impl Neighbour {
+    /// Creates a neighbour without other wordings.
+    pub(crate) fn new(item: Item, text: Analysis, cosine: Option<f32>) -> Self {
+        Self { item, text, cosine, wordings: Vec::new() }
+    }
+
     /// Whether the memory, or a wording of it that was found, has a text but for its form.
     pub(crate) fn has_text(&self, told: &Analysis) -> bool {
         self.text.plain() == told.plain() || self.has_wording(told)

@@ -91,6 +91,16 @@ pub(crate) fn normal_tags(tags: &[String]) -> Result<Vec<String>> {
     Ok(normal)
 }
 
+/// Returns another program's tags in the form of ours: words are joined by `-`, and what is no tag then is left out.
+pub(crate) fn foreign_tags(tags: &[String]) -> Vec<String> {
+    let joined =
+        tags.iter().map(|tag| tag.replace(',', " ").split_whitespace().collect::<Vec<_>>().join("-"));
+    let mut normal: Vec<String> = joined.filter_map(|tag| normal_tags(&[tag]).ok()).flatten().collect();
+    normal.sort_unstable();
+    normal.dedup();
+    normal
+}
+
 /// Returns a review's number for a caller. The store's number counts all callers' reviews. A caller that sees a part of the
 /// store gets a number derived from the two sides: 48 bits, which any JSON reader keeps whole.
 pub(crate) fn number(visibility: &Visibility, review: u64, newer: &str, older: &str) -> u64 {

@@ -1,10 +1,11 @@
-//! Imports an export, an edited folder, conversations, or another program's files.
+//! Imports an export, an edited folder, conversations, or another program's memories.
 //! Items keep their times, ids and owners. Conflicts with the store are reported and left out; the same import again changes
 //! nothing.
 
 pub(crate) mod batch;
 mod brv;
 mod folder;
+mod foreign;
 mod head;
 mod lines;
 mod talk;
@@ -17,6 +18,7 @@ use std::time::Instant;
 
 use crate::engine::timing::milliseconds;
 use crate::engine::transfer::import::batch::Import;
+use crate::engine::transfer::import::foreign::ForeignState;
 use crate::engine::{ACTOR, Engine};
 use crate::error::Result;
 use crate::ingest::{Form, recognise};
@@ -36,7 +38,15 @@ impl<'a> Import<'a> {
         progress: &'a (dyn Fn(ImportProgress) + Sync),
     ) -> Self {
         let report = Imported { dry_run: request.dry_run, ..Imported::default() };
-        Self { engine, request, now, progress, start: Instant::now(), report }
+        Self {
+            engine,
+            request,
+            now,
+            progress,
+            start: Instant::now(),
+            report,
+            foreign: ForeignState::default(),
+        }
     }
 
     /// Reads one file in the form that its content shows: an export of a store, or conversations. `name` names the file in

@@ -7,6 +7,7 @@ use crate::engine::Engine;
 use crate::engine::curate::secrets::CleanItem;
 use crate::engine::indexes::LANGUAGE;
 use crate::engine::late::vector_for;
+use crate::engine::transfer::import::foreign::ForeignState;
 use crate::error::Result;
 use crate::item::derive_id;
 use crate::request::moving::{ImportProgress, ImportRequest, Imported};
@@ -24,6 +25,8 @@ pub struct Import<'a> {
     pub(crate) progress: &'a (dyn Fn(ImportProgress) + Sync),
     pub(crate) start: Instant,
     pub(crate) report: Imported,
+    /// What it remembers of other programs' memories.
+    pub(crate) foreign: ForeignState,
 }
 
 /// Creates an item to write, with its terms. Its vector is computed at the end, with all others, unless `embed` is set.

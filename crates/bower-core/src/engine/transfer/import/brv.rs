@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use crate::engine::curate::class::TextClass;
 use crate::engine::curate::secrets::CleanItem;
-use crate::engine::curate::write::{CONFIDENCE, MAX_CONTENT_BYTES, normal_tags};
+use crate::engine::curate::write::{CONFIDENCE, MAX_CONTENT_BYTES, foreign_tags};
 use crate::engine::transfer::import::batch::{BATCH, new_item};
 use crate::engine::{ACTOR, Engine};
 use crate::error::{Error, Missing, Result};
@@ -211,12 +211,7 @@ impl Migration<'_> {
             self.error(name, "it says nothing: no text and no facts");
             return Ok(());
         }
-        let tags: Vec<String> = topic
-            .tags
-            .iter()
-            .filter_map(|tag| normal_tags(&[tag.split_whitespace().collect::<Vec<_>>().join("-")]).ok())
-            .flatten()
-            .collect();
+        let tags = foreign_tags(&topic.tags);
         let memory = |content: String, memory_type, metadata| {
             let mut item = self.memory(content, memory_type, topic, modified);
             (item.tags, item.metadata) = (tags.clone(), metadata);

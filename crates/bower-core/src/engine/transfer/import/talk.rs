@@ -17,16 +17,20 @@ use crate::engine::index::sources::DocumentInput;
 use crate::engine::query::when::zone;
 use crate::engine::session::conversation::{SESSIONS, document, fields, stem};
 use crate::engine::transfer::import::batch::{BATCH, Import, new_item};
+use crate::engine::transfer::import::foreign::Moving;
 use crate::error::{Error, Result};
 use crate::ingest::{
-    Element, Line, MOST_VALUES, Transcript, Turn, check_values, conversation, each_element, each_value,
-    line_too_long, read_line,
+    Element, ForeignForm, ForeignFormat, ForeignMemory, Line, MOST_VALUES, Transcript, Turn, check_values,
+    conversation, each_element, each_value, line_too_long, listed, object_format, read_line,
 };
 use crate::item::{Author, Gate, Kind, Provenance, Scope, Status, Tier, Visibility};
 use crate::memory::gate;
 use crate::request::moving::{ImportProgress, ImportRequest};
 use crate::store::copies::{ItemCopy, NewPiece, PieceOutcome};
 use crate::store::{Namespace, Stamp};
+
+/// Memories of another program that wait until they are sorted and written: 10 MB of usual ones.
+const MOST_MEMORIES: usize = 10_000;
 
 /// Provenance of text from another program's file: nobody here has reviewed it.
 const IMPORTED: Provenance =
@@ -47,6 +51,10 @@ struct Talk<'i, 'a> {
     /// Bytes of text in them.
     bytes: usize,
     conversations: HashSet<String>,
+    /// Memories of another program that are not written yet.
+    memories: Vec<ForeignMemory>,
+    /// The program that they are from.
+    format: Option<&'static ForeignFormat>,
     /// Whether more conversations came than one file may have: nothing more is read.
     is_full: bool,
 }
@@ -61,6 +69,8 @@ impl<'i, 'a> Talk<'i, 'a> {
             turns: Vec::new(),
             bytes: 0,
             conversations: HashSet::new(),
+            memories: Vec::new(),
+            format: None,
             is_full: false,
         })
     }
@@ -149,6 +159,18 @@ impl Talk<'_, '_> {
     }
 
     fn element(&mut self, place: &str, value: Value, transcript: &mut Transcript) -> Result<()> {
+        let value = match listed(value) {
+            Ok(list) => {
+                let mut list = list.into_iter().enumerate();
+                return list.try_for_each(|(number, value)| {
+                    self.memory(&format!("{place}, memory {}", number + 1), &value)
+                });
+            }
+            Err(value) => value,
+        };
+        if object_format(&value).is_some() {
+            return self.memory(place, &value);
+        }
         match conversation(value) {
             Ok(Element::Conversation(turns)) => {
                 for turn in turns {
@@ -172,6 +194,35 @@ impl Talk<'_, '_> {
             }
         }
         Ok(())
+    }
+
+    /// Takes a memory of another program.
+    fn memory(&mut self, place: &str, value: &Value) -> Result<()> {
+        let Some((format, ForeignForm::Objects { read, .. })) = object_format(value) else {
+            self.import
+                .report
+                .error(place, "it is no memory, as the others of its list are; it was left out");
+            return Ok(());
+        };
+        if self.format.is_some_and(|before| before.source != format.source)
+            || self.memories.len() >= MOST_MEMORIES
+        {
+            self.move_in()?;
+        }
+        self.format = Some(format);
+        match read(value) {
+            Ok(memory) => self.memories.extend(memory),
+            Err(reason) => self.import.report.error(place, format!("{reason}; it was left out")),
+        }
+        Ok(())
+    }
+
+    /// Imports the memories that are waiting.
+    fn move_in(&mut self) -> Result<()> {
+        let Some(format) = self.format.take() else { return Ok(()) };
+        let mut moving = Moving::new(self.import, format, &self.name)?;
+        std::mem::take(&mut self.memories).into_iter().try_for_each(|memory| moving.add(memory))?;
+        moving.finish()
     }
 
     fn turn(&mut self, turn: Turn) -> Result<()> {
@@ -211,6 +262,7 @@ impl Talk<'_, '_> {
             let reason = format!("{reason}; everything before it was imported; is the file complete?");
             self.import.report.error(&self.name, reason);
         }
+        self.move_in()?;
         self.write()
     }
 
