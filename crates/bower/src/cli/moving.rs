@@ -55,10 +55,11 @@ pub enum Form {
 #[derive(Args, Debug)]
 pub struct ImportArgs {
     /// Exports of bower (files, edited folders), of ChatGPT or Claude (zip or conversations.json), transcripts and sessions of
-    /// Claude Code or Codex (JSON lines), folders of them; - reads standard input
+    /// Claude Code or Codex (JSON lines), memories of Claude Code, Codex, basic-memory, mem0, claude-mem, MemPalace, Hindsight
+    /// or an OKF bundle, folders of them; - reads standard input
     #[arg(required = true, value_name = "FILE|FOLDER")]
     pub paths: Vec<PathBuf>,
-    /// Only show what would be imported
+    /// Only show what would be imported; of other programs' memories also what is junk, double, contradictory or stale
     #[arg(long)]
     pub dry_run: bool,
     /// Archive memories whose files were deleted from an edited folder

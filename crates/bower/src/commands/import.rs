@@ -27,7 +27,9 @@ const MOST_UNPACKED: u64 = 100;
 const LEAST_UNPACKED: u64 = 64 << 20;
 
 /// First bytes of a zip file.
-const ZIP: [u8; 4] = *b"PK\x03\x04";
+const ZIP: &[u8] = b"PK\x03\x04";
+/// First bytes of an SQLite database.
+const DATABASE: &[u8] = b"SQLite format 3\0";
 
 /// Reads all named files and prints the result. If nothing could be read, the exit status shows it.
 pub fn run(arguments: &ImportArgs, session: &Session) -> Result<ExitCode> {
@@ -87,8 +89,9 @@ pub fn run(arguments: &ImportArgs, session: &Session) -> Result<ExitCode> {
     let imported = ended?;
     session.out.say(&imported, |look| render::moving::imported(&imported, look))?;
     session.maintain(&service);
-    let nothing =
-        imported.failed > 0 && imported.added + imported.updated + imported.unchanged + imported.newer == 0;
+    let read: u64 = imported.sources.iter().map(|source| source.memories).sum();
+    let dealt = imported.added + imported.updated + imported.unchanged + imported.newer + read;
+    let nothing = imported.failed > 0 && dealt == 0;
     Ok(if nothing { ExitCode::from(Exit::Environment as u8) } else { ExitCode::SUCCESS })
 }
 
@@ -114,10 +117,12 @@ fn file(import: &mut Import<'_>, path: &Path) -> Result<()> {
             return Ok(());
         }
     };
-    let mut start = [0; 4];
-    let is_zip = opened.read_exact(&mut start).is_ok() && start == ZIP;
-    if is_zip {
+    let start = start_of(&mut opened);
+    if start.starts_with(ZIP) {
         return archive(import, &name, opened);
+    }
+    if start.starts_with(DATABASE) {
+        return Ok(import.database(&name, path)?);
     }
     let opened = match File::open(path) {
         Ok(opened) => opened,
@@ -127,6 +132,14 @@ fn file(import: &mut Import<'_>, path: &Path) -> Result<()> {
         }
     };
     Ok(import.file(&name, opened)?)
+}
+
+/// Returns the first bytes of a file, as many as there are.
+fn start_of(file: &mut File) -> Vec<u8> {
+    let mut start = Vec::with_capacity(DATABASE.len());
+    // A file that cannot be read on is reported by its reader.
+    let _ = file.take(DATABASE.len() as u64).read_to_end(&mut start);
+    start
 }
 
 /// Reads the conversations in a zip file; other files in it are ignored.
@@ -246,31 +259,39 @@ fn wanted<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     Vec::new()
 }
 
-/// Reads a folder of memories as files, or of conversations.
+/// Reads a folder of memories as files, of other programs' memories, or of conversations.
 fn folder(import: &mut Import<'_>, path: &Path) -> Result<()> {
-    let mut files = Vec::new();
-    below(path, &mut files).map_err(|source| bower_core::Error::io("read the folder", path, source))?;
-    let has_manifest = path.join(".bower-export.json").exists();
-    let names: Vec<String> = files.iter().map(|file| file.to_string_lossy().into_owned()).collect();
-    let mut chosen: Vec<&str> =
-        if has_manifest { Vec::new() } else { wanted(names.iter().map(String::as_str)) };
-    chosen.extend(
-        names
-            .iter()
-            .map(String::as_str)
-            .filter(|name| !has_manifest && name.to_lowercase().ends_with(".zip")),
-    );
-    let has_pages = names.iter().any(|name| name.to_lowercase().ends_with(".md"));
-    if has_manifest || (chosen.is_empty() && has_pages) {
+    if path.join(".bower-export.json").exists() {
         return Ok(import.folder(path)?);
     }
-    if chosen.is_empty() {
-        import.unreadable(
-            &path.display().to_string(),
-            "nothing in it is an export, an archive or a transcript",
-        );
+    let taken = import.foreign_folders(path)?;
+    let mut files = Vec::new();
+    below(path, &mut files).map_err(|source| bower_core::Error::io("read the folder", path, source))?;
+    files.retain(|file| taken.iter().all(|folder| !file.starts_with(folder)));
+    let names: Vec<String> = files.iter().map(|file| file.to_string_lossy().into_owned()).collect();
+    let mut chosen = wanted(names.iter().map(String::as_str));
+    let ends = |name: &str, ending: &str| name.to_lowercase().ends_with(ending);
+    chosen.extend(names.iter().map(String::as_str).filter(|name| ends(name, ".zip") || is_database(name)));
+    if !chosen.is_empty() {
+        return chosen.into_iter().try_for_each(|name| file(import, Path::new(name)));
     }
-    chosen.into_iter().try_for_each(|name| file(import, Path::new(name)))
+    if !taken.is_empty() {
+        return Ok(());
+    }
+    if names.iter().any(|name| ends(name, ".md")) {
+        return Ok(import.folder(path)?);
+    }
+    import.unreadable(
+        &path.display().to_string(),
+        "nothing in it is an export, an archive, a memory or a transcript",
+    );
+    Ok(())
+}
+
+/// Whether a file is a database by its name and its first bytes.
+fn is_database(name: &str) -> bool {
+    let is_named = [".db", ".sqlite", ".sqlite3"].iter().any(|ending| name.to_lowercase().ends_with(ending));
+    is_named && File::open(name).is_ok_and(|mut file| start_of(&mut file) == DATABASE)
 }
 
 /// Collects the files below a folder; links are not followed.

@@ -1,6 +1,8 @@
 //! Renders export, import and migration for people: the items that were moved, and those that were not.
 
-use bower_core::request::moving::{Exported, FileChange, Imported, Migrated, Problem};
+use bower_core::request::moving::{
+    Exported, FileChange, FindingKind, ImportFinding, Imported, ImportedSource, Migrated, Problem,
+};
 use std::fmt::Write as _;
 
 use super::store::degraded;
@@ -76,6 +78,9 @@ pub fn imported(imported: &Imported, look: &Look) -> String {
         );
     }
     let _ = writeln!(out, " {}", look.paint(style::DIM, &format!("({from})")));
+    for source in &imported.sources {
+        out += &moved_in(source, imported.dry_run, look);
+    }
     for change in imported.changes.iter().take(most(look)) {
         out += &changed(change, look);
     }
@@ -89,6 +94,54 @@ pub fn imported(imported: &Imported, look: &Look) -> String {
     );
     problems(&mut out, "not understood", &imported.errors, imported.failed, look);
     out + &degraded(&imported.degraded, "what is new cannot be found by", look)
+}
+
+/// Renders what was found in the memories of another program.
+fn moved_in(source: &ImportedSource, is_dry: bool, look: &Look) -> String {
+    let would = if is_dry { "would be " } else { "" };
+    let mut head = format!("{} of {} {would}kept", thousands(source.kept), memories(source.memories));
+    if source.unchanged > 0 {
+        let _ = write!(head, ", {} here already", thousands(source.unchanged));
+    }
+    if source.relations > 0 {
+        let _ = write!(head, ", {} between them", count(source.relations, "relation"));
+    }
+    let mut out = format!("{}: {head}\n", look.paint(style::NAME, &source.title));
+    for kind in FindingKind::ALL {
+        let all = source.count(kind);
+        if all == 0 {
+            continue;
+        }
+        let (what, fate) = match kind {
+            FindingKind::Junk => ("junk", "left out"),
+            FindingKind::Double => ("doubles", "not kept twice"),
+            FindingKind::Contradiction => ("contradictions", "both sides stay; bower review decides"),
+            FindingKind::Stale => ("stale", "not among the answers"),
+        };
+        let head = format!("  {what}: {} ({fate})", thousands(all));
+        let _ = writeln!(out, "{}", look.paint(style::WEAK, &head));
+        let mut listed = 0;
+        for finding in source.findings.iter().filter(|finding| finding.what == kind).take(most(look)) {
+            listed += 1;
+            out += &wrapped("    ", &found(finding), look);
+        }
+        if all > listed {
+            let _ = writeln!(out, "    and {} more", thousands(all - listed));
+        }
+    }
+    if source.kept > 0 && !is_dry {
+        let note = format!(
+            "briefings leave them out until you keep them: bower review keep --source {}, or ID by ID",
+            source.source
+        );
+        out += &wrapped("? ", &note, look);
+    }
+    out
+}
+
+fn found(finding: &ImportFinding) -> String {
+    let other = finding.other.as_ref().map_or_else(String::new, |other| format!(" ({other})"));
+    format!("\"{}\": {}{other}", line(&finding.text), line(&finding.reason))
 }
 
 fn changed(change: &FileChange, look: &Look) -> String {
@@ -155,6 +208,52 @@ mod tests {
     use super::*;
     use crate::render::sample;
 
+    /// Returns the report of a dry run over another program's memories.
+    fn moved_in_dry() -> Imported {
+        let mut source = ImportedSource {
+            source: "mem0".into(),
+            title: "mem0".into(),
+            memories: 12,
+            kept: 6,
+            unchanged: 2,
+            relations: 1,
+            ..ImportedSource::default()
+        };
+        let mut find = |what, text: &str, reason: &str, other: Option<&str>| {
+            let (id, other) = ("m1".to_owned(), other.map(str::to_owned));
+            source.find(ImportFinding { what, id, text: text.into(), reason: reason.into(), other });
+        };
+        find(FindingKind::Junk, "ok thanks", "it reads like chatter, output or a step of the work", None);
+        find(
+            FindingKind::Double,
+            "The staging server is in Rome.",
+            "the same text",
+            Some("0123456789abcdef"),
+        );
+        find(
+            FindingKind::Contradiction,
+            "The shop is open on Sundays.",
+            "contradicts it",
+            Some("1123456789abcdef"),
+        );
+        find(
+            FindingKind::Stale,
+            "The API listens on port 8080.",
+            "replaced by a later one: 8080 -> 9090",
+            None,
+        );
+        Imported {
+            files: 1,
+            added: 6,
+            took_ms: 62.0,
+            unchanged: 2,
+            refused: 1,
+            dry_run: true,
+            sources: vec![source],
+            ..Imported::default()
+        }
+    }
+
     #[test]
     fn what_left_and_what_came_in() {
         let look = sample::look(80);
@@ -189,6 +288,7 @@ mod tests {
         came.conflict("notes/a.md", "0123456789abcdef was changed here since the export; export again");
         came.error("chat.jsonl:7", "expected value at line 1 column 3; the line was left out");
         insta::assert_snapshot!("imported", imported(&came, &look));
+        insta::assert_snapshot!("imported_memories", imported(&moved_in_dry(), &look));
         let moved = Migrated { migrated: 3, unchanged: 1, skipped: 2, relations: 1, ..Migrated::default() };
         insta::assert_snapshot!("migrated", migrated(&moved, &look));
     }
