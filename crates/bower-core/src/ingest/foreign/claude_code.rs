@@ -9,8 +9,7 @@ use crate::item::MemoryType;
 /// The index of the folder.
 const INDEX: &str = "MEMORY.md";
 
-/// Whether the folder has an index and its other files name themselves and a type; or whether it has nothing but an index that
-/// lists files or statements, as earlier versions wrote it.
+/// Whether the folder has an index beside files most of which name themselves and a type. An index alone may be anybody's file.
 pub(super) fn is(pages: &Pages) -> bool {
     if pages.get(INDEX).is_none_or(|index| index.page.as_ref().is_ok_and(|page| !page.fields.is_empty())) {
         return false;
