@@ -31,6 +31,10 @@ const ZIP: &[u8] = b"PK\x03\x04";
 /// First bytes of an SQLite database.
 const DATABASE: &[u8] = b"SQLite format 3\0";
 
+/// Reason for leaving out a database without memories.
+const NO_MEMORIES: &str =
+    "it is a database of no program whose memories can be imported; bower restore reads a backup of a store";
+
 /// Reads all named files and prints the result. If nothing could be read, the exit status shows it.
 pub fn run(arguments: &ImportArgs, session: &Session) -> Result<ExitCode> {
     if arguments.as_memories && arguments.delete {
@@ -122,7 +126,10 @@ fn file(import: &mut Import<'_>, path: &Path) -> Result<()> {
         return archive(import, &name, opened);
     }
     if start.starts_with(DATABASE) {
-        return Ok(import.database(&name, path)?);
+        if !import.database(&name, path)? {
+            import.unreadable(&name, NO_MEMORIES);
+        }
+        return Ok(());
     }
     let opened = match File::open(path) {
         Ok(opened) => opened,
@@ -271,11 +278,14 @@ fn folder(import: &mut Import<'_>, path: &Path) -> Result<()> {
     let names: Vec<String> = files.iter().map(|file| file.to_string_lossy().into_owned()).collect();
     let mut chosen = wanted(names.iter().map(String::as_str));
     let ends = |name: &str, ending: &str| name.to_lowercase().ends_with(ending);
-    chosen.extend(names.iter().map(String::as_str).filter(|name| ends(name, ".zip") || is_database(name)));
-    if !chosen.is_empty() {
-        return chosen.into_iter().try_for_each(|name| file(import, Path::new(name)));
+    chosen.extend(names.iter().map(String::as_str).filter(|name| ends(name, ".zip")));
+    let mut is_known = !taken.is_empty() || !chosen.is_empty();
+    chosen.into_iter().try_for_each(|name| file(import, Path::new(name)))?;
+    // A folder may have databases of anything, so only those with memories count.
+    for name in names.iter().filter(|name| is_database(name)) {
+        is_known |= import.database(name, Path::new(name))?;
     }
-    if !taken.is_empty() {
+    if is_known {
         return Ok(());
     }
     if names.iter().any(|name| ends(name, ".md")) {

@@ -83,29 +83,25 @@ pub(crate) struct Moving<'i, 'a> {
 }
 
 impl Import<'_> {
-    /// Reads a database of another program. One that is not known is reported.
-    pub fn database(&mut self, name: &str, path: &Path) -> Result<()> {
-        self.report.files += 1;
+    /// Reads a database of another program. Returns whether it has memories of a program that is known; a database that is
+    /// damaged is reported.
+    pub fn database(&mut self, name: &str, path: &Path) -> Result<bool> {
         self.foreign.databases += 1;
         let number = self.foreign.databases;
         let folder = self.engine.home.join(format!("import-{}-{number}", std::process::id()));
-        let database = match ForeignDatabase::copy(path, &folder) {
-            Ok(database) => database,
-            Err(reason) => {
-                self.report.error(name, reason);
-                return Ok(());
+        let read = match ForeignDatabase::copy(path, &folder) {
+            Ok(database) => {
+                let read = self.tables(name, &database)?;
+                read.map_err(|reason| format!("{reason}; every row before it was imported"))
             }
+            Err(reason) => Err(reason),
         };
-        match self.tables(name, &database)? {
-            Ok(true) => {}
-            Ok(false) => {
-                let reason = "it is a database of no program whose memories can be imported; bower restore reads a backup of a \
-                              store";
-                self.report.error(name, reason);
-            }
-            Err(reason) => self.report.error(name, format!("{reason}; every row before it was imported")),
+        if let Err(reason) = &read {
+            self.report.error(name, reason);
         }
-        Ok(())
+        let is_known = read.unwrap_or(true);
+        self.report.files += usize::from(is_known);
+        Ok(is_known)
     }
 
     /// Reads the tables that some format knows; the result is whether there are any, or what is wrong with the database.
