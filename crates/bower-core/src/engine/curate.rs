@@ -124,7 +124,7 @@ pub(crate) struct Admitted {
 }
 
 /// The verdict of admission on a text.
-pub(crate) enum Admission {
+pub(crate) enum AdmissionOutcome {
     /// The text is not kept, for the reason in the answer.
     Refused(Box<Curated>),
     /// The text may be kept.
@@ -138,7 +138,7 @@ pub(crate) fn admit(
     request: &CurateRequest,
     unasked: Option<Unasked<'_>>,
     now: Timestamp,
-) -> Result<Admission> {
+) -> Result<AdmissionOutcome> {
     check(request.content.trim())?;
     let mut request = request.clone();
     let content = std::mem::take(&mut request.content);
@@ -160,7 +160,7 @@ pub(crate) fn admit(
     curated.degraded.extend(missing::degraded(engine)?);
     if let Err(named) = cut {
         curated.reason = Some(named.reason());
-        return Ok(Admission::Refused(Box::new(curated)));
+        return Ok(AdmissionOutcome::Refused(Box::new(curated)));
     }
     let given = unasked.map_or(&[][..], |unasked| unasked.given);
     let refused = match verdict.refused {
@@ -175,7 +175,7 @@ pub(crate) fn admit(
     let is_echo = refused == Some(Refusal::Echo) && unasked.is_none() && is_kept(engine, &place, &content)?;
     if let Some(refusal) = refused.filter(|_| !is_echo) {
         curated.reason = Some(refusal.reason());
-        return Ok(Admission::Refused(Box::new(curated)));
+        return Ok(AdmissionOutcome::Refused(Box::new(curated)));
     }
 
     let vector = vector_for(engine, &content)?;
@@ -194,7 +194,7 @@ pub(crate) fn admit(
     if !memory.provenance.reviewed {
         memory.status = Status::Candidate;
     }
-    Ok(Admission::Admitted(Box::new(Admitted { memory, place, is_echo, word, curated })))
+    Ok(AdmissionOutcome::Admitted(Box::new(Admitted { memory, place, is_echo, word, curated })))
 }
 
 /// Keeps a memory. With `unasked`, nobody asked to keep it: it becomes a candidate and ends no memory that somebody kept.
@@ -207,8 +207,8 @@ pub(crate) fn curate_as(
 ) -> Result<Curated> {
     let start = Instant::now();
     let mut curated = match admit(engine, visibility, request, unasked, now)? {
-        Admission::Refused(curated) => *curated,
-        Admission::Admitted(mut admitted) => {
+        AdmissionOutcome::Refused(curated) => *curated,
+        AdmissionOutcome::Admitted(mut admitted) => {
             let (kept, choice) = keep(engine, &mut admitted, now)?;
             let Admitted { memory, mut curated, .. } = *admitted;
             decided(&mut curated, visibility, &memory, kept, &choice);

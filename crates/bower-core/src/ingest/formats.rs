@@ -3,8 +3,8 @@
 use super::draft::ParsedFile;
 use super::office::Office;
 use super::{
-    asciidoc, delimited, epub, html, info, json_lines, latex, mail, markdown, notebook, office, org, pdf, rst, rtf,
-    sheets, subtitles, texinfo,
+    asciidoc, delimited, epub, html, info, json_lines, latex, mail, markdown, notebook, office, org, pdf,
+    rst, rtf, sheets, subtitles, texinfo,
 };
 use crate::config::Settings;
 

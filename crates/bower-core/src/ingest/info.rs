@@ -173,9 +173,9 @@ impl<'a> Document<'a> {
             let around = self.columns.last().copied().unwrap_or(0);
             let (mark, rest) = mark_of(words);
             if !mark.is_empty() && own > around && own < around + STEP {
-                self.item(mark, rest, own + words.len() - rest.len());
+                self.item(mark, rest, around + STEP);
             } else if own == around && below == own + STEP {
-                self.item("-", words, below);
+                self.item("-", words, around + STEP);
             } else {
                 self.blocks.add(words);
             }
@@ -283,8 +283,8 @@ mod tests {
             "Call it:\n\n```\ngo -v\n\ngo  -w\n```\n\nIt has two.  See Other\nOptions, and (see X: (y)Z.).\n\n- ‘-v’\n- ‘--verbose’\n  Say\n  more.\n\n  Twice:\n\n  ```\n  go -vv\n  ```\n\n- ‘-w’\n  Wait.",
         );
         check(
-            "   • one\n     and on\n   • two\n\n  1. first\n\n  2. second\n\n -- Function: void go (int A,\n          int B)\n     Goes.\n",
-            "- one\n  and on\n- two\n\n1. first\n\n2. second\n\n- Function: void go (int A,\n  int B)\n  Goes.",
+            "   • one\n     and on\n   • two\n\n  1. first\n\n  10. second\n\n     on\n\n -- Function: void go (int A,\n          int B)\n     Goes.\n",
+            "- one\n  and on\n- two\n\n1. first\n\n10. second\n\n    on\n\n- Function: void go (int A,\n  int B)\n  Goes.",
         );
     }
 

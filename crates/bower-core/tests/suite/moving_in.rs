@@ -52,7 +52,7 @@ fn memories(engine: &Engine, source: &str) -> Vec<Item> {
         statuses: Status::ALL.to_vec(),
         ..Selection::default()
     };
-    let mut found = engine.list(&Visibility::everything(), &select, 100, 0).unwrap().items;
+    let mut found = engine.list(&Visibility::everything(), &select, 100, 0).unwrap().memories;
     found.sort_by(|one, two| one.content.cmp(&two.content));
     found
 }
@@ -93,7 +93,8 @@ fn memories_of_mem0_keep_their_fields_and_a_grown_export_adds_only_what_is_new()
         ),
     ];
     let put = |all: &[serde_json::Value]| {
-        std::fs::write(&path, serde_json::json!({ "results": all }).to_string()).unwrap();
+        let twice = [all, &all[..1]].concat();
+        std::fs::write(&path, serde_json::json!({ "results": twice }).to_string()).unwrap();
     };
     put(&all);
     let source = move_in(&engine, &path);
@@ -193,9 +194,8 @@ fn notes_of_basic_memory_are_read() {
     let source = move_in(&engine, folder.path());
     assert_eq!((source.memories, source.kept, source.relations), (3, 3, 2), "{source:?}");
     let kept = memories(&engine, "basic-memory");
-    let expected = ["Coffee: Ada drinks it black", "Coffee\n\nHow we brew.", "Tea is green"];
-    let mut texts: Vec<&str> = kept.iter().map(|item| item.content.as_str()).collect();
-    texts.sort_unstable();
+    let expected = ["Coffee\n\nHow we brew.", "Coffee: Ada drinks it black", "Tea is green"];
+    let texts: Vec<&str> = kept.iter().map(|item| item.content.as_str()).collect();
     assert_eq!(texts, expected);
 }
 

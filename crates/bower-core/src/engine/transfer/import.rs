@@ -18,7 +18,7 @@ use std::time::Instant;
 
 use crate::engine::timing::milliseconds;
 use crate::engine::transfer::import::batch::Import;
-use crate::engine::transfer::import::foreign::ForeignState;
+use crate::engine::transfer::import::foreign::state::ForeignState;
 use crate::engine::{ACTOR, Engine};
 use crate::error::Result;
 use crate::ingest::{Form, recognise};

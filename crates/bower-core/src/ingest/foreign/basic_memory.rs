@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{ForeignMemory, ForeignPage, Pages, about, copied, list, plain, wiki_links};
+use super::form::{ForeignMemory, ForeignPage, Pages, about, copied, list, plain, wiki_links};
 use crate::ingest::fields::moment;
 use crate::item::MemoryType;
 

@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{ForeignMemory, ForeignPage, Pages, about, copied, plain, wiki_links};
+use super::form::{ForeignMemory, ForeignPage, Pages, about, copied, plain, wiki_links};
 use crate::item::MemoryType;
 
 /// The index of the folder.

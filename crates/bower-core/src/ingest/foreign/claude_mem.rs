@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{ForeignMemory, ForeignTable, copied, list, paragraphs, words};
+use super::form::{ForeignMemory, ForeignTable, copied, list, paragraphs, words};
 use crate::ingest::fields::moment;
 use crate::item::MemoryType;
 

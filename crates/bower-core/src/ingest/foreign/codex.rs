@@ -1,10 +1,10 @@
-//! Reads Codex' own memory folder, `~/.codex/memories`: the statements of its handbook, and the notes that users asked for.
+//! Reads Codex' own memory folder, `~/.codex/memories`: statements of its handbook, and notes that users asked for.
 //! Its other files are made from the same sessions, or are the work in progress of Codex itself.
 
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
-use super::{ForeignMemory, ForeignPage, Pages};
+use super::form::{ForeignMemory, ForeignPage, Pages};
 use crate::ingest::fields::moment;
 use crate::item::MemoryType;
 

@@ -1,8 +1,8 @@
-//! Reads Hindsight's memory units: the list that its API returns, and the facts and observations of its exported archive.
+//! Reads Hindsight's memory units: the list of its API, and the facts and observations of its exported archive.
 
 use serde_json::{Map, Value, json};
 
-use super::{ForeignMemory, Stale, copied, list, words};
+use super::form::{ForeignMemory, Stale, copied, list, words};
 use crate::ingest::fields::moment;
 use crate::item::MemoryType;
 

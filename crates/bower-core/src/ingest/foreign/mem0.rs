@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{ForeignMemory, ForeignTable, Stale, copied, list, words};
+use super::form::{ForeignMemory, ForeignTable, Stale, copied, list, words};
 use crate::ingest::fields::moment;
 
 /// The local history, `~/.mem0/history.db`: a row for each change of a memory.

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{ForeignMemory, ForeignTable, list, plain, words};
+use super::form::{ForeignMemory, ForeignTable, list, plain, words};
 use crate::ingest::fields::moment;
 
 /// Chroma keeps a row for each field of an entry, and its text in the field `chroma:document`. Closets only point to drawers.

@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{ForeignMemory, ForeignPage, Pages, Stale, copied, list, paragraphs, plain};
+use super::form::{ForeignMemory, ForeignPage, Pages, Stale, copied, list, paragraphs, plain};
 use crate::ingest::fields::moment;
 use crate::item::MemoryType;
 

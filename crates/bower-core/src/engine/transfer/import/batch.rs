@@ -7,7 +7,7 @@ use crate::engine::Engine;
 use crate::engine::curate::secrets::CleanItem;
 use crate::engine::indexes::LANGUAGE;
 use crate::engine::late::vector_for;
-use crate::engine::transfer::import::foreign::ForeignState;
+use crate::engine::transfer::import::foreign::state::ForeignState;
 use crate::error::Result;
 use crate::item::derive_id;
 use crate::request::moving::{ImportProgress, ImportRequest, Imported};

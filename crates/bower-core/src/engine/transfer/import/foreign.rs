@@ -3,6 +3,7 @@
 //! memory. The same source again changes nothing.
 
 mod planned;
+pub(crate) mod state;
 
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
@@ -15,12 +16,12 @@ use crate::engine::curate::choice::Choice;
 use crate::engine::curate::neighbours::neighbours;
 use crate::engine::curate::relations::Relations;
 use crate::engine::curate::write::{ANYTHING, MAX_CONTENT_BYTES, foreign_tags, free_id};
-use crate::engine::curate::{Admission, Admitted, admit, choose, keep};
+use crate::engine::curate::{AdmissionOutcome, Admitted, admit, choose, keep};
 use crate::engine::transfer::import::batch::{BATCH, Import};
-use crate::engine::transfer::import::foreign::planned::Planned;
 use crate::error::Result;
 use crate::ingest::{
-    FORMATS, ForeignForm, ForeignFormat, ForeignMemory, ForeignPage, ForeignTable, Pages, Stale, read,
+    FORMATS, ForeignForm, ForeignFormat, ForeignMemory, ForeignPage, ForeignTable, Pages, Stale,
+    content_hash, read,
 };
 use crate::item::{Author, CurateOutcome, Kind, Relation, Scope, Status, Visibility};
 use crate::memory::analysis::Analysis;
@@ -47,19 +48,6 @@ const SHOWN: usize = 100;
 const WRITTEN: f32 = 1.0;
 /// Field of a memory's metadata that has its id in the other program.
 const SOURCE_ID: &str = "source_id";
-
-/// What an import remembers of other programs' memories between its files.
-#[derive(Default)]
-pub(crate) struct ForeignState {
-    /// The memories that earlier imports brought, by source, then by the id in the other program.
-    known: HashMap<&'static str, HashMap<String, Item>>,
-    /// Ids of the memories that this import wrote.
-    written: HashSet<String>,
-    /// What a dry run would have written.
-    planned: Planned,
-    /// Number of databases that were copied.
-    databases: u64,
-}
 
 /// What became of a memory that admission accepted.
 enum Outcome {
@@ -330,6 +318,10 @@ impl<'i, 'a> Moving<'i, 'a> {
         let mut waiting = std::mem::take(&mut self.waiting);
         waiting.sort_by_key(|memory| memory.created);
         for memory in waiting {
+            let identity = format!("{}\0{}\0{}", self.format.source, memory.id, memory.text);
+            if !self.import.foreign.read.insert(content_hash(identity.as_bytes())) {
+                continue;
+            }
             self.report().memories += 1;
             self.memory(memory)?;
             (self.import.progress)(ImportProgress::Items(1));
@@ -364,11 +356,11 @@ impl<'i, 'a> Moving<'i, 'a> {
         request.replaces = earlier.as_ref().filter(is_standing).map(|item| item.id.clone());
         let engine = self.import.engine;
         let mut admitted = match admit(engine, &Visibility::everything(), &request, None, self.import.now)? {
-            Admission::Refused(curated) => {
+            AdmissionOutcome::Refused(curated) => {
                 self.refused(&memory, curated.reason.as_deref().unwrap_or("admission refused it"));
                 return Ok(());
             }
-            Admission::Admitted(admitted) => admitted,
+            AdmissionOutcome::Admitted(admitted) => admitted,
         };
         if let Some(item) = earlier.filter(|item| item.content == admitted.memory.content) {
             self.unchanged(&memory, item.id);
