@@ -194,7 +194,7 @@ pub(crate) fn admit(
     if !memory.provenance.reviewed {
         memory.status = Status::Candidate;
     }
-    Ok(AdmissionOutcome::Admitted(Box::new(Admitted { memory, place, is_echo, word, curated })))
+    Ok(AdmissionOutcome::Admitted(Box::new(Admitted { memory, place, word, curated, is_echo })))
 }
 
 /// Keeps a memory. With `unasked`, nobody asked to keep it: it becomes a candidate and ends no memory that somebody kept.

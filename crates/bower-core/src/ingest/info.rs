@@ -142,11 +142,11 @@ impl<'a> Document<'a> {
         }
         let around = self.columns.last().copied().unwrap_or(0);
         if column >= around + STEP {
-            if !self.is_code {
+            if self.is_code {
+                self.blocks.code("");
+            } else {
                 self.is_code = true;
                 self.blocks.open_code("");
-            } else {
-                self.blocks.code("");
             }
             for (line, number) in held {
                 self.blocks.at(number);

@@ -13,6 +13,12 @@ const HANDBOOK: &str = "MEMORY.md";
 const GROUP: &str = "# Task Group:";
 /// The folder of notes that a user asked for.
 const NOTES: &str = "extensions/ad_hoc/notes/";
+/// The sections of statements that the format names, each with their memory type if it says one.
+const SECTIONS: [(&str, Option<MemoryType>); 3] = [
+    ("User preferences", Some(MemoryType::Preference)),
+    ("Reusable knowledge", None),
+    ("Failures and how to do differently", Some(MemoryType::Gotcha)),
+];
 
 /// Whether the folder has a handbook of task groups beside its summary, whose first line is its version.
 pub(super) fn is(pages: &Pages) -> bool {
@@ -72,11 +78,11 @@ fn handbook(text: &str, page: &ForeignPage) -> Vec<ForeignMemory> {
                 let updated = item.split("updated_at=").nth(1).and_then(|rest| rest.split([',', ')']).next());
                 let updated = updated.and_then(|time| moment(&Value::from(time.trim())));
                 group.updated = group.updated.max(updated);
-            } else if let Some(memory_type) = type_of(section) {
-                found.push(statement(item, memory_type, &group, page));
+            } else if let Some((_, memory_type)) = section_of(section) {
+                found.push(statement(item, *memory_type, &group, page));
             }
         } else if line.starts_with("  ")
-            && let Some(last) = found[group.first..].last_mut().filter(|_| type_of(section).is_some())
+            && let Some(last) = found[group.first..].last_mut().filter(|_| section_of(section).is_some())
         {
             // The rest of a statement that was wrapped.
             last.text = format!("{}\n{}", last.text, line.trim_end());
@@ -85,14 +91,9 @@ fn handbook(text: &str, page: &ForeignPage) -> Vec<ForeignMemory> {
     found
 }
 
-/// Returns the memory type of a section's statements: the format names three sections. `None` for all other sections.
-fn type_of(section: &str) -> Option<Option<MemoryType>> {
-    match section {
-        "User preferences" => Some(Some(MemoryType::Preference)),
-        "Reusable knowledge" => Some(None),
-        "Failures and how to do differently" => Some(Some(MemoryType::Gotcha)),
-        _ => None,
-    }
+/// Returns the section of statements with a title.
+fn section_of(title: &str) -> Option<&'static (&'static str, Option<MemoryType>)> {
+    SECTIONS.iter().find(|(name, _)| *name == title)
 }
 
 fn statement(

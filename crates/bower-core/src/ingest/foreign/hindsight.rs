@@ -14,6 +14,7 @@ pub(super) fn is(value: &Value) -> bool {
 }
 
 /// Reads a memory unit.
+#[expect(clippy::unnecessary_wraps, reason = "the readers of all programs have this form")]
 pub(super) fn read(value: &Value) -> Result<Option<ForeignMemory>, String> {
     let Some(text) = words(value, "text") else { return Ok(None) };
     // Archives name the unit's id `source_id`, and older ones have none.

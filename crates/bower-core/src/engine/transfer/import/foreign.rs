@@ -52,7 +52,7 @@ const SOURCE_ID: &str = "source_id";
 /// What became of a memory that admission accepted.
 enum Outcome {
     /// It has this id; the choice says beside what.
-    Kept(String, Choice, WriteAction),
+    Kept(String, Box<Choice>, WriteAction),
     /// A memory with this id has the same text.
     Repeats(String),
 }
@@ -131,7 +131,7 @@ impl Import<'_> {
     /// Reads the folders of other programs' memories at or below a folder. Returns these folders: the files in them were
     /// read.
     pub fn foreign_folders(&mut self, path: &Path) -> Result<Vec<PathBuf>> {
-        let pages = self.pages(path);
+        let pages = pages(path);
         let folders = folders(&pages);
         let mut taken: Vec<String> = Vec::new();
         // Format by format: what a strict format recognises deep in a tree is not for a loose one further up.
@@ -161,34 +161,33 @@ impl Import<'_> {
         }
         Ok(taken.into_iter().map(|folder| path.join(folder)).collect())
     }
+}
 
-    /// Reads the Markdown files below a folder; hidden ones and links are skipped.
-    fn pages(&mut self, folder: &Path) -> Vec<ForeignPage> {
-        let (mut open, mut found, mut bytes) = (vec![folder.to_path_buf()], Vec::new(), 0);
-        while let Some(at) = open.pop() {
-            // A folder that cannot be read is reported by the walk that follows.
-            let mut entries: Vec<_> = std::fs::read_dir(&at).into_iter().flatten().flatten().collect();
-            entries.sort_by_key(std::fs::DirEntry::file_name);
-            for entry in entries {
-                let (path, Ok(kind)) = (entry.path(), entry.file_type()) else { continue };
-                let name = entry.file_name().to_string_lossy().into_owned();
-                if kind.is_dir() && !name.starts_with('.') {
-                    open.push(path);
-                } else if kind.is_file() && name.ends_with(".md") {
-                    let parts = path.strip_prefix(folder).unwrap_or(&path).components();
-                    let parts: Vec<_> = parts.map(|part| part.as_os_str().to_string_lossy()).collect();
-                    let text =
-                        if bytes < LARGEST_FOLDER { text_of(&path) } else { Err(TOO_LARGE.to_owned()) };
-                    bytes += text.as_ref().map_or(0, String::len);
-                    found.push(match text {
-                        Ok(text) => ForeignPage::new(parts.join("/"), &text, modified(&entry)),
-                        Err(reason) => ForeignPage::unreadable(parts.join("/"), reason),
-                    });
-                }
+/// Reads the Markdown files below a folder; hidden ones and links are skipped.
+fn pages(folder: &Path) -> Vec<ForeignPage> {
+    let (mut open, mut found, mut bytes) = (vec![folder.to_path_buf()], Vec::new(), 0);
+    while let Some(at) = open.pop() {
+        // A folder that cannot be read is reported by the walk that follows.
+        let mut entries: Vec<_> = std::fs::read_dir(&at).into_iter().flatten().flatten().collect();
+        entries.sort_by_key(std::fs::DirEntry::file_name);
+        for entry in entries {
+            let (path, Ok(kind)) = (entry.path(), entry.file_type()) else { continue };
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if kind.is_dir() && !name.starts_with('.') {
+                open.push(path);
+            } else if kind.is_file() && path.extension().is_some_and(|ending| ending == "md") {
+                let parts = path.strip_prefix(folder).unwrap_or(&path).components();
+                let parts: Vec<_> = parts.map(|part| part.as_os_str().to_string_lossy()).collect();
+                let text = if bytes < LARGEST_FOLDER { text_of(&path) } else { Err(TOO_LARGE.to_owned()) };
+                bytes += text.as_ref().map_or(0, String::len);
+                found.push(match text {
+                    Ok(text) => ForeignPage::new(parts.join("/"), &text, modified(&entry)),
+                    Err(reason) => ForeignPage::unreadable(parts.join("/"), reason),
+                });
             }
         }
-        found
     }
+    found
 }
 
 /// Whether a database has all tables that a query reads.
@@ -323,7 +322,7 @@ impl<'i, 'a> Moving<'i, 'a> {
                 continue;
             }
             self.report().memories += 1;
-            self.memory(memory)?;
+            self.memory(&memory)?;
             (self.import.progress)(ImportProgress::Items(1));
         }
         Ok(())
@@ -335,46 +334,46 @@ impl<'i, 'a> Moving<'i, 'a> {
         self.report().find(finding);
     }
 
-    fn memory(&mut self, memory: ForeignMemory) -> Result<()> {
+    fn memory(&mut self, memory: &ForeignMemory) -> Result<()> {
         if memory.stale == Some(Stale::Deleted) {
             let reason = format!("it was deleted in {}; left out", self.format.title);
-            self.find(&memory, FindingKind::Stale, &reason, None);
+            self.find(memory, FindingKind::Stale, &reason, None);
             return Ok(());
         }
         let earlier = self.known.get(&memory.id).cloned();
         if let Some(item) = earlier.as_ref().filter(|item| item.content == memory.text.trim()) {
-            self.unchanged(&memory, item.id.clone());
+            self.unchanged(memory, item.id.clone());
             return Ok(());
         }
         if memory.text.len() > MAX_CONTENT_BYTES {
-            self.refused(&memory, "it is longer than a memory may be; bower index takes documents");
+            self.refused(memory, "it is longer than a memory may be; bower index takes documents");
             return Ok(());
         }
-        let mut request = self.request(&memory);
+        let mut request = self.request(memory);
         // Its program changed the text, and so the new one replaces the one that an earlier import brought.
         let is_standing = |item: &&Item| matches!(item.status, Status::Candidate | Status::Active);
         request.replaces = earlier.as_ref().filter(is_standing).map(|item| item.id.clone());
         let engine = self.import.engine;
         let mut admitted = match admit(engine, &Visibility::everything(), &request, None, self.import.now)? {
             AdmissionOutcome::Refused(curated) => {
-                self.refused(&memory, curated.reason.as_deref().unwrap_or("admission refused it"));
+                self.refused(memory, curated.reason.as_deref().unwrap_or("admission refused it"));
                 return Ok(());
             }
             AdmissionOutcome::Admitted(admitted) => admitted,
         };
         if let Some(item) = earlier.filter(|item| item.content == admitted.memory.content) {
-            self.unchanged(&memory, item.id);
+            self.unchanged(memory, item.id);
             return Ok(());
         }
-        admitted.memory.source = self.format.source.to_owned();
+        self.format.source.clone_into(&mut admitted.memory.source);
         // Whoever moves in keeps all that the other program kept; prompts leave it out until somebody reviews it.
         admitted.memory.status = if memory.stale.is_some() { Status::Archived } else { Status::Active };
         admitted.memory.valid_to = memory.expires.or(admitted.memory.valid_to);
         match self.decide(&mut admitted)? {
-            Outcome::Repeats(id) if self.is_from_before(&id)? => self.unchanged(&memory, id),
+            Outcome::Repeats(id) if self.is_from_before(&id)? => self.unchanged(memory, id),
             Outcome::Repeats(id) => {
-                self.find(&memory, FindingKind::Double, "the same text", Some(id.clone()));
-                self.placed(&memory, id);
+                self.find(memory, FindingKind::Double, "the same text", Some(id.clone()));
+                self.placed(memory, id);
             }
             Outcome::Kept(id, choice, action) => {
                 let report = &mut self.import.report;
@@ -384,7 +383,7 @@ impl<'i, 'a> Moving<'i, 'a> {
                 if report.degraded.is_empty() {
                     report.degraded.clone_from(&admitted.curated.degraded);
                 }
-                self.kept(&memory, id, &choice, action);
+                self.kept(memory, id, &choice, action);
             }
         }
         Ok(())
@@ -433,14 +432,14 @@ impl<'i, 'a> Moving<'i, 'a> {
                 engine.store.put_memory(memory, &decided, Stamp { now, actor: ACTOR })?;
                 self.import.foreign.written.insert(memory.id.clone());
             }
-            let choice = Choice::alone();
+            let choice = Box::new(Choice::alone());
             return Ok(Outcome::Kept(memory.id.clone(), choice, WriteAction::Alone));
         }
         if !is_dry {
             let (kept, choice) = keep(engine, admitted, now)?;
             let action = choice.action(&admitted.memory);
             self.import.foreign.written.insert(kept.id.clone());
-            return Ok(Outcome::Kept(kept.id, choice, action));
+            return Ok(Outcome::Kept(kept.id, Box::new(choice), action));
         }
         let newest = engine.store.coverage()?;
         let memory = &mut admitted.memory;
@@ -458,7 +457,7 @@ impl<'i, 'a> Moving<'i, 'a> {
         let choice = choose(engine, memory, &text, &admitted.word, &near, &mut Relations::default())?;
         let action = choice.action(memory);
         planned.write(memory, text, action, now);
-        Ok(Outcome::Kept(same, choice, action))
+        Ok(Outcome::Kept(same, Box::new(choice), action))
     }
 
     /// Whether an earlier import of the same program brought a memory.
