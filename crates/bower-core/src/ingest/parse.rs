@@ -73,10 +73,11 @@ pub fn parse(path: &Path, bytes: &[u8], settings: &Settings) -> Result<Parsed, S
         Some(Reader::Text(read)) => read(&decoded()?, settings),
         None => {
             let text = decoded()?;
-            if let Some(reason) = read::minified(&text) {
+            let language = CodeLanguage::of(&name, extension, &text);
+            if let Some(reason) = read::minified(&text, language.is_some() || text::is_code(extension)) {
                 return Err(skip(reason));
             }
-            match CodeLanguage::of(&name, extension, &text) {
+            match language {
                 Some(language) => code::parse(&text, language, settings),
                 None if man::is_page(extension, &text) => man::parse(&text, settings),
                 None if extension == "txt" && asciidoc::is_document(&text) => {

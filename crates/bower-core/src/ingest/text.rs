@@ -33,10 +33,15 @@ const CODE: &[&str] = &[
     "sh", "sol", "sql", "svelte", "swift", "tcl", "tf", "v", "vb", "vim", "vue", "wgsl", "zig", "zsh",
 ];
 
+/// Whether an extension is that of source code without a grammar here.
+pub(super) fn is_code(extension: &str) -> bool {
+    CODE.contains(&extension)
+}
+
 /// Cuts a text by its kind. Prose has overlapping chunks of `text_chunk_max`, data the same size without overlap, code
 /// `code_chunk_max` without overlap.
 pub(super) fn parse(text: &str, extension: &str, settings: &Settings) -> ParsedFile {
-    let (max, overlap) = if CODE.contains(&extension) {
+    let (max, overlap) = if is_code(extension) {
         (settings.code_chunk_max, 0)
     } else if DATA.contains(&extension) {
         (settings.text_chunk_max, 0)
