@@ -13,7 +13,7 @@ mod okf;
 
 use serde_json::Value;
 
-pub use form::{ForeignMemory, ForeignPage, ForeignTable, Pages, Stale};
+pub use form::{ForeignMemory, ForeignPage, ForeignTable, Pages, ReadObject, Stale};
 
 /// A program whose memories can be read.
 #[derive(Debug)]
@@ -41,7 +41,7 @@ pub enum ForeignForm {
         /// Whether an object is such a memory.
         is: fn(&Value) -> bool,
         /// Reads it; `None` if it says nothing.
-        read: fn(&Value) -> Result<Option<ForeignMemory>, String>,
+        read: ReadObject,
     },
     /// Tables of an SQLite database.
     Tables(&'static [ForeignTable]),
@@ -94,10 +94,13 @@ pub const FORMATS: &[ForeignFormat] = &[
 /// Names of the field in which an export keeps its list of memories.
 const LISTS: &[&str] = &["results", "memories", "items", "facts"];
 
-/// Returns the format of a JSON object: the first that recognises it.
-pub fn object_format(value: &Value) -> Option<(&'static ForeignFormat, &'static ForeignForm)> {
-    let is_one = |form: &&ForeignForm| matches!(form, ForeignForm::Objects { is, .. } if is(value));
-    FORMATS.iter().find_map(|format| Some((format, format.forms.iter().find(is_one)?)))
+/// Returns the format of a JSON object, the first that recognises it, with its reader.
+pub fn object_format(value: &Value) -> Option<(&'static ForeignFormat, ReadObject)> {
+    let reader = |form: &ForeignForm| match form {
+        ForeignForm::Objects { is, read } => is(value).then_some(*read),
+        ForeignForm::Folder { .. } | ForeignForm::Tables(_) => None,
+    };
+    FORMATS.iter().find_map(|format| Some((format, format.forms.iter().find_map(reader)?)))
 }
 
 /// Takes the list of memories out of an export that is one object; the object itself if it has no such list.

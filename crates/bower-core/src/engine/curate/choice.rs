@@ -49,20 +49,6 @@ impl Choice {
         }
     }
 
-    /// Keeps a memory beside all others, without a comparison.
-    pub(crate) fn alone() -> Self {
-        Self {
-            fate: CurateOutcome::Create,
-            other: None,
-            stays: Side::Told,
-            is_reworded: false,
-            why: String::new(),
-            reasons: Map::new(),
-            strength: 1.0,
-            possible: Vec::new(),
-        }
-    }
-
     /// Takes the caller's word about an existing memory.
     pub(crate) fn told(other: &Item, ruling: PairRuling, told: &Analysis) -> Self {
         let mut reasons = Map::from_iter([("rule".to_owned(), json!("told"))]);

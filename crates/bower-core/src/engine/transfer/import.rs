@@ -8,6 +8,7 @@ mod folder;
 mod foreign;
 mod head;
 mod lines;
+mod relations;
 mod talk;
 
 use jiff::Timestamp;

@@ -77,7 +77,7 @@ pub(super) fn read(page: &ForeignPage, pages: &Pages) -> Result<Vec<ForeignMemor
 
 /// Returns what all memories of a note share.
 fn base(page: &ForeignPage, title: &str) -> ForeignMemory {
-    let fields = Value::Object(page.page.as_ref().map_or_else(|_| Map::new(), |page| page.fields.clone()));
+    let fields = Value::Object(page.page().map_or_else(|_| Map::new(), |page| page.fields.clone()));
     let mut metadata = copied(&fields, &["permalink", "type"]);
     metadata.insert("title".to_owned(), json!(title));
     metadata.insert("file".to_owned(), json!(page.path));

@@ -11,7 +11,7 @@ const INDEX: &str = "MEMORY.md";
 
 /// Whether the folder has an index beside files most of which name themselves and a type. An index alone may be anybody's file.
 pub(super) fn is(pages: &Pages) -> bool {
-    if pages.get(INDEX).is_none_or(|index| index.page.as_ref().is_ok_and(|page| !page.fields.is_empty())) {
+    if pages.get(INDEX).is_none_or(|index| index.page().is_ok_and(|page| !page.fields.is_empty())) {
         return false;
     }
     let others = pages.all().iter().any(|page| page.name() != INDEX);

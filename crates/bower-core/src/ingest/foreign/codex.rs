@@ -23,7 +23,7 @@ const SECTIONS: [(&str, Option<MemoryType>); 3] = [
 /// Whether the folder has a handbook of task groups beside its summary, whose first line is its version.
 pub(super) fn is(pages: &Pages) -> bool {
     let begins = |path: &str, with: &dyn Fn(&str) -> bool| {
-        pages.get(path).and_then(|page| page.page.as_ref().ok()).is_some_and(|page| with(&page.body))
+        pages.get(path).and_then(|page| page.page().ok()).is_some_and(|page| with(&page.body))
     };
     begins(HANDBOOK, &|text| text.lines().any(|line| line.starts_with(GROUP)))
         || (begins("memory_summary.md", &|text| text.lines().next().is_some_and(|line| line.trim() == "v1"))

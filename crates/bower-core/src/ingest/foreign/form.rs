@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use crate::ingest::page::{Page, read_page};
 use crate::item::MemoryType;
@@ -43,6 +44,9 @@ pub enum Stale {
     Deleted,
 }
 
+/// Reads a memory from an object or a row; `None` if it says nothing.
+pub type ReadObject = fn(&Value) -> Result<Option<ForeignMemory>, String>;
+
 /// A table of an SQLite database whose rows are memories.
 #[derive(Debug)]
 pub struct ForeignTable {
@@ -51,7 +55,7 @@ pub struct ForeignTable {
     /// The query that returns the rows, each of which is read as an object.
     pub query: &'static str,
     /// Reads a row; `None` if it says nothing.
-    pub read: fn(&Value) -> Result<Option<ForeignMemory>, String>,
+    pub read: ReadObject,
 }
 
 /// A Markdown file of a folder.
@@ -60,7 +64,7 @@ pub struct ForeignPage {
     /// Its path relative to the folder, with `/` between the parts.
     pub path: String,
     /// Its front matter and its text, or what is wrong with the front matter.
-    pub page: Result<Page, String>,
+    pub page: Arc<Result<Page, String>>,
     /// When the file was last changed.
     pub modified: Option<Timestamp>,
 }
@@ -68,12 +72,12 @@ pub struct ForeignPage {
 impl ForeignPage {
     /// Parses a file.
     pub fn new(path: String, text: &str, modified: Option<Timestamp>) -> Self {
-        Self { path, page: read_page(text), modified }
+        Self { path, page: Arc::new(read_page(text)), modified }
     }
 
     /// Creates the page of a file that could not be read, for this reason.
     pub fn unreadable(path: String, reason: String) -> Self {
-        Self { path, page: Err(reason), modified: None }
+        Self { path, page: Arc::new(Err(reason)), modified: None }
     }
 
     /// Returns the name of the file.
@@ -88,11 +92,11 @@ impl ForeignPage {
 
     /// Returns a field of the front matter.
     pub(super) fn field(&self, name: &str) -> Option<&Value> {
-        self.page.as_ref().ok()?.fields.get(name)
+        self.page().ok()?.fields.get(name)
     }
 
-    pub(super) fn page(&self) -> Result<&Page, String> {
-        self.page.as_ref().map_err(Clone::clone)
+    pub(super) fn page(&self) -> Result<&Page, &String> {
+        self.page.as_ref().as_ref()
     }
 }
 
@@ -171,6 +175,11 @@ pub(super) fn list(value: &Value) -> Vec<String> {
         },
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => Vec::new(),
     }
+}
+
+/// Returns the object that a field holds; an empty one for any other value.
+pub(super) fn object(of: &Value, name: &str) -> Map<String, Value> {
+    of.get(name).and_then(Value::as_object).cloned().unwrap_or_default()
 }
 
 /// Copies the named fields that say something into metadata.

@@ -1,8 +1,8 @@
 //! Reads Hindsight's memory units: the list of its API, and the facts and observations of its exported archive.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use super::form::{ForeignMemory, Stale, copied, list, words};
+use super::form::{ForeignMemory, Stale, copied, list, object, words};
 use crate::ingest::fields::moment;
 use crate::item::MemoryType;
 
@@ -19,10 +19,7 @@ pub(super) fn read(value: &Value) -> Result<Option<ForeignMemory>, String> {
     let Some(text) = words(value, "text") else { return Ok(None) };
     // Archives name the unit's id `source_id`, and older ones have none.
     let id = words(value, "id").or_else(|| words(value, "source_id")).unwrap_or_else(|| text.clone());
-    let mut metadata = match value.get("metadata") {
-        Some(Value::Object(fields)) => fields.clone(),
-        Some(_) | None => Map::new(),
-    };
+    let mut metadata = object(value, "metadata");
     metadata.extend(copied(
         value,
         &[

@@ -1,8 +1,8 @@
 //! Reads mem0's memories: the objects that `get_all` and its exports return, and its local history of changes.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use super::form::{ForeignMemory, ForeignTable, Stale, copied, list, words};
+use super::form::{ForeignMemory, ForeignTable, Stale, copied, list, object, words};
 use crate::ingest::fields::moment;
 
 /// The local history, `~/.mem0/history.db`: a row for each change of a memory.
@@ -28,10 +28,7 @@ pub(super) fn is(value: &Value) -> bool {
 pub(super) fn read(value: &Value) -> Result<Option<ForeignMemory>, String> {
     let id = words(value, "id").ok_or("it has no id")?;
     let Some(text) = words(value, "memory") else { return Ok(None) };
-    let mut metadata = match value.get("metadata") {
-        Some(Value::Object(fields)) => fields.clone(),
-        Some(_) | None => Map::new(),
-    };
+    let mut metadata = object(value, "metadata");
     metadata.extend(copied(
         value,
         &["user_id", "agent_id", "app_id", "actor_id", "role", "updated_at", "categories"],

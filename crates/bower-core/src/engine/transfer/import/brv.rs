@@ -11,10 +11,11 @@ use crate::engine::curate::class::TextClass;
 use crate::engine::curate::secrets::CleanItem;
 use crate::engine::curate::write::{CONFIDENCE, MAX_CONTENT_BYTES, foreign_tags};
 use crate::engine::transfer::import::batch::{BATCH, new_item};
+use crate::engine::transfer::import::relations::{relation, write_relations};
 use crate::engine::{ACTOR, Engine};
 use crate::error::{Error, Missing, Result};
 use crate::ingest::{Topic, TopicFile, read, read_topic, topic_file};
-use crate::item::{Author, Kind, MemoryType, Provenance, Relation, Scope, Status, Tier, Visibility};
+use crate::item::{Author, Kind, MemoryType, Provenance, Scope, Status, Tier, Visibility};
 use crate::request::CompactWhen;
 use crate::request::moving::{MigrateRequest, Migrated, Problem};
 use crate::store::copies::{ItemCopy, NewPiece, PieceOutcome, RelationCopy};
@@ -24,9 +25,6 @@ use crate::store::{Namespace, Stamp};
 const LARGEST_TOPIC: u64 = 4 << 20;
 /// Longest file that names the place of a context tree, in bytes: a few paths.
 const LONGEST_POINTER: u64 = 64 << 10;
-
-/// Strength of a relation that a person wrote down: the highest.
-const WRITTEN: f32 = 1.0;
 
 /// State of a migration.
 struct Migration<'a> {
@@ -353,23 +351,8 @@ impl Migration<'_> {
             self.report.relations = relations.len() as u64;
             return Ok(());
         }
-        let pieces: Vec<NewPiece> = relations.into_iter().map(NewPiece::Relation).collect();
-        for pieces in pieces.chunks(BATCH) {
-            let fates =
-                self.engine.store.take_pieces(pieces, false, Stamp { now: self.now, actor: ACTOR })?;
-            self.report.relations += fates.iter().filter(|fate| **fate == PieceOutcome::Added).count() as u64;
-        }
+        self.report.relations += write_relations(self.engine, relations, self.now)?;
         Ok(())
-    }
-}
-
-fn relation(from: &str, to: &str, create_time: Timestamp) -> RelationCopy {
-    RelationCopy {
-        from: from.to_owned(),
-        relation: Relation::RelatedTo,
-        to: to.to_owned(),
-        strength: WRITTEN,
-        create_time,
     }
 }
 

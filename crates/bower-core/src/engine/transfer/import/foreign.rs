@@ -18,22 +18,22 @@ use crate::engine::curate::relations::Relations;
 use crate::engine::curate::write::{ANYTHING, MAX_CONTENT_BYTES, foreign_tags, free_id};
 use crate::engine::curate::{AdmissionOutcome, Admitted, admit, choose, keep};
 use crate::engine::transfer::import::batch::{BATCH, Import};
+use crate::engine::transfer::import::relations::{relation, write_relations};
 use crate::error::Result;
 use crate::ingest::{
     FORMATS, ForeignForm, ForeignFormat, ForeignMemory, ForeignPage, ForeignTable, Pages, Stale,
     content_hash, read,
 };
-use crate::item::{Author, CurateOutcome, Kind, Relation, Scope, Status, Visibility};
+use crate::item::{Author, CurateOutcome, Kind, Scope, Status, Visibility};
 use crate::memory::analysis::Analysis;
 use crate::memory::gate;
 use crate::request::moving::{FindingKind, ImportFinding, ImportProgress, ImportedSource};
-use crate::request::{CurateRequest, Item, Selection};
-use crate::store::copies::{NewPiece, PieceOutcome, RelationCopy};
+use crate::request::{CurateRequest, Curated, Item, Selection};
 use crate::store::sqlite::foreign::ForeignDatabase;
 use crate::store::{Decided, Namespace, Stamp, WriteAction};
 
 /// Memories that are sorted by time at once, so that an older one comes before what replaces it: 10 MB of usual ones.
-const SORTED: usize = 10_000;
+pub(crate) const SORTED: usize = 10_000;
 /// Largest page, in bytes, and most bytes of all pages of a folder that are read at once.
 const LARGEST_PAGE: u64 = 4 << 20;
 const LARGEST_FOLDER: usize = 64 << 20;
@@ -44,8 +44,6 @@ const TOO_LARGE: &str =
 const ALL: usize = usize::MAX >> 1;
 /// Characters of a text that a finding shows: one line of a terminal.
 const SHOWN: usize = 100;
-/// Strength of a relation that a person or program wrote down.
-const WRITTEN: f32 = 1.0;
 /// Field of a memory's metadata that has its id in the other program.
 const SOURCE_ID: &str = "source_id";
 
@@ -53,6 +51,8 @@ const SOURCE_ID: &str = "source_id";
 enum Outcome {
     /// It has this id; the choice says beside what.
     Kept(String, Box<Choice>, WriteAction),
+    /// It has this id, and is history, which is compared with nothing.
+    Archived(String),
     /// A memory with this id has the same text.
     Repeats(String),
 }
@@ -375,18 +375,25 @@ impl<'i, 'a> Moving<'i, 'a> {
                 self.find(memory, FindingKind::Double, "the same text", Some(id.clone()));
                 self.placed(memory, id);
             }
+            Outcome::Archived(id) => {
+                self.admitted(&admitted.curated);
+                self.archived(memory, id);
+            }
             Outcome::Kept(id, choice, action) => {
-                let report = &mut self.import.report;
-                report.redacted += u64::from(
-                    !admitted.curated.redacted.is_empty() || !admitted.curated.redacted_fields.is_empty(),
-                );
-                if report.degraded.is_empty() {
-                    report.degraded.clone_from(&admitted.curated.degraded);
-                }
+                self.admitted(&admitted.curated);
                 self.kept(memory, id, &choice, action);
             }
         }
         Ok(())
+    }
+
+    /// Reports what admission cut out of a memory, and what it had to do without.
+    fn admitted(&mut self, curated: &Curated) {
+        let report = &mut self.import.report;
+        report.redacted += u64::from(!curated.redacted.is_empty() || !curated.redacted_fields.is_empty());
+        if report.degraded.is_empty() {
+            report.degraded.clone_from(&curated.degraded);
+        }
     }
 
     /// Returns the request to keep a memory.
@@ -422,7 +429,6 @@ impl<'i, 'a> Moving<'i, 'a> {
             return Ok(Outcome::Repeats(same));
         }
         if admitted.memory.status == Status::Archived {
-            // It is history, which is compared with nothing.
             let memory = &mut admitted.memory;
             memory.id = free_id(engine, &admitted.place, &memory.content)?;
             let decided = Decided::by_rule(WriteAction::Alone, "import", ANYTHING);
@@ -432,8 +438,7 @@ impl<'i, 'a> Moving<'i, 'a> {
                 engine.store.put_memory(memory, &decided, Stamp { now, actor: ACTOR })?;
                 self.import.foreign.written.insert(memory.id.clone());
             }
-            let choice = Box::new(Choice::alone());
-            return Ok(Outcome::Kept(memory.id.clone(), choice, WriteAction::Alone));
+            return Ok(Outcome::Archived(memory.id.clone()));
         }
         if !is_dry {
             let (kept, choice) = keep(engine, admitted, now)?;
@@ -502,38 +507,42 @@ impl<'i, 'a> Moving<'i, 'a> {
     /// Counts a memory by what became of it.
     fn kept(&mut self, memory: &ForeignMemory, id: String, choice: &Choice, action: WriteAction) {
         let other = choice.other.as_ref().map(|other| other.id.clone());
-        let why = choice.why.clone();
-        if let Some(Stale::Archived(reason)) = &memory.stale {
-            self.import.report.added += 1;
-            self.find(memory, FindingKind::Stale, &format!("{reason}; kept as archived"), None);
-        } else {
-            match action {
-                WriteAction::Confirms(_) | WriteAction::Rewords(_) => {
-                    self.find(memory, FindingKind::Double, &why, other.clone());
-                    self.placed(memory, other.unwrap_or(id));
-                    return;
-                }
-                WriteAction::Yields(_) => {
-                    self.import.report.added += 1;
-                    self.find(memory, FindingKind::Stale, &format!("{why}; kept in the history"), other);
-                }
-                WriteAction::Alone | WriteAction::Relates(..) => {
-                    self.import.report.added += 1;
-                    self.report().kept += 1;
-                }
-                WriteAction::Disputes(_) => {
-                    self.import.report.added += 1;
-                    self.report().kept += 1;
-                    self.find(memory, FindingKind::Contradiction, &why, other);
-                }
-                WriteAction::Replaces(_) => {
-                    self.import.report.updated += 1;
-                    self.report().kept += 1;
-                    if let Some(other) = &choice.other {
-                        self.replaced(other, choice, &id);
-                    }
+        match action {
+            WriteAction::Confirms(_) | WriteAction::Rewords(_) => {
+                self.find(memory, FindingKind::Double, &choice.why, other.clone());
+                self.placed(memory, other.unwrap_or(id));
+                return;
+            }
+            WriteAction::Yields(_) => {
+                self.import.report.added += 1;
+                let reason = format!("{}; kept in the history", choice.why);
+                self.find(memory, FindingKind::Stale, &reason, other);
+            }
+            WriteAction::Alone | WriteAction::Relates(..) => {
+                self.import.report.added += 1;
+                self.report().kept += 1;
+            }
+            WriteAction::Disputes(_) => {
+                self.import.report.added += 1;
+                self.report().kept += 1;
+                self.find(memory, FindingKind::Contradiction, &choice.why, other);
+            }
+            WriteAction::Replaces(_) => {
+                self.import.report.updated += 1;
+                self.report().kept += 1;
+                if let Some(other) = &choice.other {
+                    self.replaced(other, choice, &id);
                 }
             }
+        }
+        self.placed(memory, id);
+    }
+
+    /// Counts a memory that is not current in its program.
+    fn archived(&mut self, memory: &ForeignMemory, id: String) {
+        self.import.report.added += 1;
+        if let Some(Stale::Archived(reason)) = &memory.stale {
+            self.find(memory, FindingKind::Stale, &format!("{reason}; kept as archived"), None);
         }
         self.placed(memory, id);
     }
@@ -556,21 +565,12 @@ impl<'i, 'a> Moving<'i, 'a> {
             let found = targets.iter().filter_map(|target| self.ids.get(target)).filter(|to| *to != from);
             pairs.extend(found.map(|to| (from, to)));
         }
-        let piece = |(from, to): (&String, &String)| {
-            let (from, to, relation) = (from.clone(), to.clone(), Relation::RelatedTo);
-            NewPiece::Relation(RelationCopy { from, relation, to, strength: WRITTEN, create_time: now })
+        self.report().relations += if self.import.request.dry_run {
+            pairs.len() as u64
+        } else {
+            let relations = pairs.into_iter().map(|(from, to)| relation(from, to, now));
+            write_relations(self.import.engine, relations, now)?
         };
-        let pieces: Vec<NewPiece> = pairs.into_iter().map(piece).collect();
-        if self.import.request.dry_run {
-            self.report().relations += pieces.len() as u64;
-            return Ok(());
-        }
-        for pieces in pieces.chunks(BATCH) {
-            let stamp = Stamp { now, actor: ACTOR };
-            let fates = self.import.engine.store.take_pieces(pieces, false, stamp)?;
-            self.report().relations +=
-                fates.iter().filter(|fate| **fate == PieceOutcome::Added).count() as u64;
-        }
         Ok(())
     }
 }

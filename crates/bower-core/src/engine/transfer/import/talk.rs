@@ -17,20 +17,17 @@ use crate::engine::index::sources::DocumentInput;
 use crate::engine::query::when::zone;
 use crate::engine::session::conversation::{SESSIONS, document, fields, stem};
 use crate::engine::transfer::import::batch::{BATCH, Import, new_item};
-use crate::engine::transfer::import::foreign::Moving;
+use crate::engine::transfer::import::foreign::{Moving, SORTED};
 use crate::error::{Error, Result};
 use crate::ingest::{
-    Element, ForeignForm, ForeignFormat, ForeignMemory, Line, MOST_VALUES, Transcript, Turn, check_values,
-    conversation, each_element, each_value, line_too_long, listed, object_format, read_line,
+    Element, ForeignFormat, ForeignMemory, Line, MOST_VALUES, Transcript, Turn, check_values, conversation,
+    each_element, each_value, line_too_long, listed, object_format, read_line,
 };
 use crate::item::{Author, Gate, Kind, Provenance, Scope, Status, Tier, Visibility};
 use crate::memory::gate;
 use crate::request::moving::{ImportProgress, ImportRequest};
 use crate::store::copies::{ItemCopy, NewPiece, PieceOutcome};
 use crate::store::{Namespace, Stamp};
-
-/// Memories of another program that wait until they are sorted and written: 10 MB of usual ones.
-const MOST_MEMORIES: usize = 10_000;
 
 /// Provenance of text from another program's file: nobody here has reviewed it.
 const IMPORTED: Provenance =
@@ -163,13 +160,19 @@ impl Talk<'_, '_> {
             Ok(list) => {
                 let mut list = list.into_iter().enumerate();
                 return list.try_for_each(|(number, value)| {
-                    self.memory(&format!("{place}, memory {}", number + 1), &value)
+                    let place = format!("{place}, memory {}", number + 1);
+                    let Some((format, read)) = object_format(&value) else {
+                        let reason = "it is no memory, as the others of its list are; it was left out";
+                        self.import.report.error(place, reason);
+                        return Ok(());
+                    };
+                    self.memory(&place, format, read(&value))
                 });
             }
             Err(value) => value,
         };
-        if object_format(&value).is_some() {
-            return self.memory(place, &value);
+        if let Some((format, read)) = object_format(&value) {
+            return self.memory(place, format, read(&value));
         }
         match conversation(value) {
             Ok(Element::Conversation(turns)) => {
@@ -196,21 +199,18 @@ impl Talk<'_, '_> {
         Ok(())
     }
 
-    /// Takes a memory of another program.
-    fn memory(&mut self, place: &str, value: &Value) -> Result<()> {
-        let Some((format, ForeignForm::Objects { read, .. })) = object_format(value) else {
-            self.import
-                .report
-                .error(place, "it is no memory, as the others of its list are; it was left out");
-            return Ok(());
-        };
-        if self.format.is_some_and(|before| before.source != format.source)
-            || self.memories.len() >= MOST_MEMORIES
-        {
+    /// Takes what a reader made of a memory of another program.
+    fn memory(
+        &mut self,
+        place: &str,
+        format: &'static ForeignFormat,
+        read: std::result::Result<Option<ForeignMemory>, String>,
+    ) -> Result<()> {
+        if self.format.is_some_and(|before| before.source != format.source) || self.memories.len() >= SORTED {
             self.move_in()?;
         }
         self.format = Some(format);
-        match read(value) {
+        match read {
             Ok(memory) => self.memories.extend(memory),
             Err(reason) => self.import.report.error(place, format!("{reason}; it was left out")),
         }
