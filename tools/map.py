@@ -12,7 +12,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-CRATES = ['bower', 'bower-core', 'bower-kernels', 'bower-bench']
+CRATES = ['bower', 'bower-core', 'bower-kernels', 'bower-grammars', 'bower-bench']
 
 
 def first_sentence(path):

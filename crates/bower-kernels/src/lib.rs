@@ -1,4 +1,4 @@
-//! SIMD kernels and low-level system calls of Bowerbird: the only crate with unsafe code.
+//! SIMD kernels and low-level system calls of Bowerbird.
 //! Every fast path has a plain twin with the same results.
 
 pub mod attention;

@@ -8,7 +8,7 @@ use tree_sitter::{Node, ParseOptions, Parser, Tree};
 use super::draft::{Draft, ParsedFile};
 use super::languages::CodeLanguage;
 use super::split::{Lines, fits, pieces, trim};
-use super::symbols::SymbolPaths;
+use super::symbols::{SymbolPaths, symbol};
 use super::text;
 use crate::config::Settings;
 use crate::cpu_time::thread_seconds;
@@ -27,12 +27,12 @@ struct Atom {
 
 /// Largest source that is parsed; larger ones were generated, and their trees take about twenty times their bytes.
 const TREE_BYTES: usize = 2 << 20;
-/// Limit on the parser's calls, one per 100 operations. Valid code needs one for 34 bytes or more (Rust tables; 133 in
-/// the median of 380 files). Inputs made to exhaust error recovery cause any number, about 65 to 140 microseconds each.
+/// Limit on the parser's calls, one per 100 operations. Valid code needs one for 12 bytes or more (a long list in Dart; about 115
+/// in the median of 900 files in 13 languages). Inputs made to exhaust error recovery cause any number, about 65 to 140 microseconds each.
 /// So a fixed number is allowed for each file, and one for some of its bytes. A call during recovery counts as several
 /// (C headers with macros have many).
 const CALLS: usize = 2_000;
-const BYTES_A_CALL: usize = 24;
+const BYTES_A_CALL: usize = 10;
 const CALLS_OF_RECOVERY: usize = 4;
 /// Limit on the CPU time of one parse, in seconds. A call usually takes microseconds, but a third of a second after 40 KB of
 /// operators that never end an expression. Valid files of [`TREE_BYTES`] take less than a tenth of the limit.
@@ -40,19 +40,48 @@ const PARSE_SECONDS: f64 = 5.0;
 /// Deepest nesting of definitions; deeper ones are split at lines.
 pub(super) const DEPTH: usize = 40;
 
-/// Parses a file in a language with a grammar; by lines if the grammar gives up.
-pub(super) fn parse(source: &str, language: &CodeLanguage, settings: &Settings) -> ParsedFile {
+/// Parses a file in one of the languages that its name allows; by lines if their grammars give up.
+pub(super) fn parse(source: &str, languages: &[&'static CodeLanguage], settings: &Settings) -> ParsedFile {
     let max = settings.code_chunk_max;
-    let drafts = match tree(source, language) {
-        Some(tree) => chunks(source, &tree, language, max),
+    let drafts = match tree(source, languages) {
+        Some((language, tree)) => chunks(source, &tree, language, max),
         None => text::drafts(source, max, 0),
     };
     ParsedFile { drafts, ..ParsedFile::default() }
 }
 
-/// Parses a source; `None` if it is too large, or takes too many steps or too long.
-pub(super) fn tree(source: &str, language: &CodeLanguage) -> Option<Tree> {
-    tree_within(source, language, PARSE_SECONDS)
+/// Parses a source in the first language that understands all of it, else in the one that understands most of it. `None` if the
+/// source is too large, or takes too many steps or too long.
+pub(super) fn tree(
+    source: &str,
+    languages: &[&'static CodeLanguage],
+) -> Option<(&'static CodeLanguage, Tree)> {
+    let mut best: Option<(usize, &CodeLanguage, Tree)> = None;
+    for language in languages {
+        let Some(tree) = tree_within(source, language, PARSE_SECONDS) else { continue };
+        let errors = error_bytes(tree.root_node());
+        if best.as_ref().is_none_or(|best| errors < best.0) {
+            best = Some((errors, language, tree));
+        }
+        if errors == 0 {
+            break;
+        }
+    }
+    best.map(|(_, language, tree)| (language, tree))
+}
+
+/// Returns how many bytes a grammar could not read; each missing part counts one more.
+fn error_bytes(root: Node<'_>) -> usize {
+    let mut bytes = 0;
+    let mut open = vec![root];
+    while let Some(node) = open.pop() {
+        if node.is_error() || node.is_missing() {
+            bytes += node.byte_range().len() + usize::from(node.is_missing());
+        } else if node.has_error() {
+            open.extend(node.children(&mut node.walk()));
+        }
+    }
+    bytes
 }
 
 fn tree_within(source: &str, language: &CodeLanguage, seconds: f64) -> Option<Tree> {
@@ -147,7 +176,8 @@ impl Cutter<'_> {
             None => around,
         };
         let whole = name != around;
-        if fits(&self.source[trim(self.source, range.clone())], self.max) {
+        let is_atom = whole || depth >= DEPTH || !self.holds_definitions(node);
+        if is_atom && fits(&self.source[trim(self.source, range.clone())], self.max) {
             let leads = self.language.leads(node.kind());
             self.atoms.push(Atom { range: range.clone(), symbol: name, leads, whole });
             return range.end;
@@ -166,6 +196,11 @@ impl Cutter<'_> {
             atom.whole = true;
         }
         range.end
+    }
+
+    /// Whether definitions are directly in a node: a list of statements, or what a preprocessor's condition holds.
+    fn holds_definitions(&self, node: Node<'_>) -> bool {
+        node.named_children(&mut node.walk()).any(|child| symbol(child, self.source, self.language).is_some())
     }
 
     fn lines(&mut self, range: Range<usize>, symbol: Option<usize>) {
@@ -227,9 +262,9 @@ mod tests {
 
     #[track_caller]
     fn check(source: &str, extension: &str, max: usize, expected: &[(&str, &str)]) {
-        let language = CodeLanguage::of("", extension, "").expect("a language");
+        let languages = CodeLanguage::of("", extension, "");
         let settings = Settings { code_chunk_max: max, ..Settings::default() };
-        let reading = parse(source, language, &settings);
+        let reading = parse(source, &languages, &settings);
         let got: Vec<_> = reading
             .drafts
             .iter()
@@ -290,7 +325,7 @@ mod tests {
     #[test]
     #[cfg(unix)]
     fn operators_that_never_end_an_expression_are_given_up() {
-        let js = CodeLanguage::of("", "js", "").unwrap();
+        let js = CodeLanguage::of("", "js", "")[0];
         let source = "** a\n*** b\n".repeat(2_000);
         assert!(tree_within(&source, js, 0.05).is_none());
         assert!(tree_within("let a = 1;\n", js, 0.05).is_some());
@@ -301,18 +336,35 @@ mod tests {
         // Dense code: few bytes per operation of the parser.
         for (extension, line) in [
             ("c", "int a#[] = {1,2,3,4,5,6,7,8,9};\n"),
+            ("cpp", "int a#[] = {1,2,3,4,5,6,7,8,9};\n"),
+            ("cs", "class A# { int[] a = {1,2,3,4,5,6,7,8,9}; }\n"),
+            ("dart", "const a# = [1,2,3,4,5,6,7,8,9];\n"),
             ("go", "var a# = []int{1,2,3,4,5,6,7,8,9}\n"),
             ("java", "class A# { int[] a = {1,2,3,4,5,6,7,8,9}; }\n"),
+            ("kt", "val a# = f(1,2,3,4,5,6,7,8,9)\n"),
+            ("lua", "local a# = {1,2,3,4,5,6,7,8,9}\n"),
+            ("php", "$a# = [1,2,3,4,5,6,7,8,9];\n"),
+            ("ps1", "$a# = @(1,2,3,4,5,6,7,8,9)\n"),
             ("py", "a# = [1,2,3,4,5,6,7,8,9]\n"),
+            ("r", "a# <- c(1,2,3,4,5,6,7,8,9)\n"),
+            ("rb", "a# = [1,2,3,4,5,6,7,8,9]\n"),
             ("rs", "const A#: [u8; 9] = [1,2,3,4,5,6,7,8,9];\n"),
+            ("scala", "val a# = f(1,2,3,4,5,6,7,8,9)\n"),
+            ("sh", "a#=(1 2 3 4 5 6 7 8 9)\n"),
+            ("swift", "let a# = [1,2,3,4,5,6,7,8,9]\n"),
             ("ts", "const a# = [1,2,3,4,5,6,7,8,9];\n"),
+            ("zig", "const a# = [_]u8{1,2,3,4,5,6,7,8,9};\n"),
         ] {
-            let head = if extension == "go" { "package a\n" } else { "" };
+            let head = match extension {
+                "go" => "package a\n",
+                "php" => "<?php\n",
+                _ => "",
+            };
             let lines: String = (0..25_000).map(|at| line.replace('#', &at.to_string())).collect();
             let source = format!("{head}{lines}");
-            let language = CodeLanguage::of("", extension, "").expect("a language");
-            let tree =
-                tree(&source, language).unwrap_or_else(|| panic!("{extension}: {} bytes", source.len()));
+            let languages = CodeLanguage::of("", extension, "");
+            let (_, tree) =
+                tree(&source, &languages).unwrap_or_else(|| panic!("{extension}: {} bytes", source.len()));
             assert!(!tree.root_node().has_error(), "{extension}");
         }
     }
@@ -321,13 +373,31 @@ mod tests {
     fn every_language_names_its_definitions() {
         for (extension, source, section) in [
             ("c", "static int *next(void) { return 0; }", "next"),
+            ("cpp", "template <class T>\nT Shelf<T>::take(int at) const { return at; }", "Shelf<T>::take"),
+            ("cs", "namespace A;\n\n[Serializable]\npublic record Point(int X, int Y);", "record Point"),
+            ("dart", "@immutable\nclass Shelf extends Base {}", "class Shelf"),
             ("go", "package a\n\nfunc (s *Server) Serve() {}", "func (s *Server) Serve"),
+            ("h", "class EXPORT Shelf {\n  int size() const { return 1; }\n};", "class Shelf"),
+            ("h", "struct shelf { int size; };", "struct shelf"),
             ("java", "class A { }", "class A"),
             ("js", "export const go = async () => 1;", "const go"),
+            ("kt", "fun interface Taker {\n    fun take(name: String): Int\n}", "interface Taker"),
+            ("kt", "fun String.first(): Int = 1", "fun first"),
+            ("lua", "local take = function(a) return a end", "function take"),
+            ("lua", "function M:put(a) return a end", "function M:put"),
+            ("php", "<?php\nnamespace A;\n\n#[Route('/')]\nfinal class Shelf {}", "class Shelf"),
+            ("ps1", "function Get-Book {\n    param([string]$Name)\n}", "function Get-Book"),
             ("py", "@cached\ndef f(): pass", "def f"),
+            ("r", "#' Takes one.\ntake <- function(a) a", "function take"),
+            ("rb", "def self.open(a)\n  a\nend", "def self.open"),
             ("rs", "impl Display for Foo<T> { }", "impl Display for Foo<T>"),
+            ("scala", "case class Shelf[T](x: Int) extends Base", "class Shelf"),
+            ("sh", "# Takes one.\ntake() {\n  echo \"$1\"\n}", "function take"),
+            ("swift", "public actor Shelf { }", "actor Shelf"),
+            ("swift", "extension Shelf: Codable { }", "extension of Shelf"),
             ("ts", "export interface Bird { name: string }", "interface Bird"),
             ("tsx", "function App() { return <a/>; }", "function App"),
+            ("zig", "/// A shelf.\npub const Shelf = struct {\n    x: u32,\n};", "struct Shelf"),
         ] {
             check(source, extension, 2_500, &[(section, source)]);
         }

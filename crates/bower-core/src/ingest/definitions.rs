@@ -24,11 +24,14 @@ pub struct Definition {
 }
 
 impl Definition {
-    /// Whether it only adds to something that is defined elsewhere, as an `impl` block does.
+    /// Whether it only adds to something that is defined elsewhere, as an `impl` block of Rust or an extension of Swift does.
     pub fn is_addition(&self) -> bool {
-        last_part(&self.symbol).starts_with("impl ")
+        ADDITIONS.iter().any(|keyword| last_part(&self.symbol).starts_with(keyword))
     }
 }
+
+/// How the last part of a symbol path begins if its definition only adds to another one.
+const ADDITIONS: [&str; 2] = ["impl ", "extension of "];
 
 /// Returns the last part of a symbol path.
 fn last_part(symbol: &str) -> &str {
@@ -38,28 +41,45 @@ fn last_part(symbol: &str) -> &str {
 /// Returns the identifier that a symbol path defines: `parse` of `impl Foo > fn parse`, `Foo` of `impl Display for Foo<T>`.
 pub fn defined_name(symbol: &str) -> &str {
     let part = last_part(symbol);
-    let end = part.find('<').filter(|at| *at > 0).unwrap_or(part.len());
     let is_letter = |c: char| c.is_alphanumeric() || c == '_';
-    part[..end].trim_end_matches(|c| !is_letter(c)).rsplit(|c| !is_letter(c)).next().unwrap_or_default()
+    // Type arguments are no part of the name, as in `Shelf<T>::take`.
+    let mut open = 0_usize;
+    let mut name = "";
+    let mut start = None;
+    for (at, letter) in part.char_indices().chain([(part.len(), ' ')]) {
+        match (is_letter(letter) && open == 0, start) {
+            (true, None) => start = Some(at),
+            (false, Some(from)) => {
+                name = &part[from..at];
+                start = None;
+            }
+            _ => {}
+        }
+        match letter {
+            '<' => open += 1,
+            '>' => open = open.saturating_sub(1),
+            _ => {}
+        }
+    }
+    name
 }
 
 /// Whether the definitions of a file can be listed, by its name.
 pub fn has_definitions(path: &Path) -> bool {
-    language(path, "").is_some()
+    !languages(path, "").is_empty()
 }
 
-fn language(path: &Path, source: &str) -> Option<&'static CodeLanguage> {
-    let lower = |text: Option<&std::ffi::OsStr>| text.map(|text| text.to_string_lossy().to_lowercase());
-    CodeLanguage::of(&lower(path.file_name())?, &lower(path.extension()).unwrap_or_default(), source)
+fn languages(path: &Path, source: &str) -> Vec<&'static CodeLanguage> {
+    let lower = |text: Option<&std::ffi::OsStr>| {
+        text.map(|text| text.to_string_lossy().to_lowercase()).unwrap_or_default()
+    };
+    CodeLanguage::of(&lower(path.file_name()), &lower(path.extension()), source)
 }
 
 /// Returns the definitions in a file, outer ones before those in them. Empty for a language without a grammar, and for source
 /// that the parser gives up on.
 pub fn definitions(path: &Path, source: &str) -> Vec<Definition> {
-    let Some((language, tree)) = language(path, source).and_then(|known| Some((known, tree(source, known)?)))
-    else {
-        return Vec::new();
-    };
+    let Some((language, tree)) = tree(source, &languages(path, source)) else { return Vec::new() };
     let mut walk = Walk {
         source,
         language,
@@ -146,6 +166,9 @@ mod tests {
             ("impl Foo > fn parse", "parse"),
             ("func (s *Server[T]) Serve", "Serve"),
             ("#define MAX", "MAX"),
+            ("namespace a > Shelf<Vec<T>>::take", "take"),
+            ("extension of Shelf", "Shelf"),
+            ("method operator <", "operator"),
             ("", ""),
         ] {
             assert_eq!(defined_name(symbol), name);

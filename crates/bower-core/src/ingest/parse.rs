@@ -73,17 +73,16 @@ pub fn parse(path: &Path, bytes: &[u8], settings: &Settings) -> Result<Parsed, S
         Some(Reader::Text(read)) => read(&decoded()?, settings),
         None => {
             let text = decoded()?;
-            let language = CodeLanguage::of(&name, extension, &text);
-            if let Some(reason) = read::minified(&text, language.is_some() || text::is_code(extension)) {
+            let languages = CodeLanguage::of(&name, extension, &text);
+            let is_code = !languages.is_empty();
+            if let Some(reason) = read::minified(&text, is_code || text::is_code(extension)) {
                 return Err(skip(reason));
             }
-            match language {
-                Some(language) => code::parse(&text, language, settings),
-                None if man::is_page(extension, &text) => man::parse(&text, settings),
-                None if extension == "txt" && asciidoc::is_document(&text) => {
-                    asciidoc::parse(&text, settings)
-                }
-                None => text::parse(&text, extension, settings),
+            match () {
+                () if is_code => code::parse(&text, &languages, settings),
+                () if man::is_page(extension, &text) => man::parse(&text, settings),
+                () if extension == "txt" && asciidoc::is_document(&text) => asciidoc::parse(&text, settings),
+                () => text::parse(&text, extension, settings),
             }
         }
     };
@@ -135,7 +134,7 @@ fn extension_of(name: &str) -> &str {
 pub fn title_of_name(path: &Path) -> Option<String> {
     const FIRST: [&str; 2] = ["index", "readme"];
     let lower = lower_name(path);
-    if CodeLanguage::of(&lower, extension_of(&lower), "").is_some() {
+    if !CodeLanguage::of(&lower, extension_of(&lower), "").is_empty() {
         return None;
     }
     let own = path.file_stem()?.to_str()?;
@@ -170,8 +169,9 @@ mod tests {
     use proptest::prelude::*;
 
     const EXTENSIONS: &[&str] = &[
-        "md", "html", "txt", "csv", "json", "rb", "c", "go", "java", "js", "py", "rs", "ts", "tsx", "",
-        "adoc", "rst", "org", "tex", "texi", "rtf", "info",
+        "md", "html", "txt", "csv", "json", "hs", "sh", "c", "cpp", "cs", "dart", "go", "h", "java", "js",
+        "kt", "lua", "php", "ps1", "py", "r", "rb", "rs", "scala", "swift", "ts", "tsx", "zig", "", "adoc",
+        "rst", "org", "tex", "texi", "rtf", "info",
     ];
 
     /// Formats whose marks are dropped or whose text is repeated.
@@ -222,7 +222,7 @@ mod tests {
                 assert!(source.contains(&chunk.content), "{name}: {chunk:?}\n{source}");
             }
         }
-        if ["md", "txt", "rb", ""].iter().any(|extension| name == format!("a.{extension}")) {
+        if ["md", "txt", "hs", ""].iter().any(|extension| name == format!("a.{extension}")) {
             // An element without an end tag is markup whatever stands around it.
             for word in words(text).filter(|word| !["br", "hr", "img", "wbr"].contains(word)) {
                 let left = held.entry(word).or_default();

@@ -36,7 +36,7 @@ impl SymbolPaths {
 }
 
 /// A definition and its name.
-struct Symbol {
+pub(super) struct Symbol {
     /// What a section path calls it, e.g. `impl Display for Foo`.
     name: String,
     /// Id of the node that defines it: the node itself, or one inside, such as the class after `export`.
@@ -44,7 +44,7 @@ struct Symbol {
 }
 
 /// Returns the name of a definition; `None` for other nodes.
-fn symbol(mut node: Node<'_>, source: &str, language: &CodeLanguage) -> Option<Symbol> {
+pub(super) fn symbol(mut node: Node<'_>, source: &str, language: &CodeLanguage) -> Option<Symbol> {
     for _ in 0..DEPTH {
         if !node.is_named() {
             return None;
