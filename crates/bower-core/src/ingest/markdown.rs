@@ -93,21 +93,17 @@ pub(super) fn chunks(
     let mut drafts = Vec::new();
     for group in groups(text, &outline.sections, min, max) {
         let sections = &outline.sections[group.clone()];
-        let path = path(&outline.sections, group.clone());
-        let range = sections[0].range.start..sections[sections.len() - 1].range.end;
-        let mut push = |content: String, range: Range<usize>| {
+        let range = trim(text, sections[0].range.start..sections[sections.len() - 1].range.end);
+        let (path, parts) = if fits(&text[range.clone()], max) {
+            (path(&outline.sections, group), vec![(text[range.clone()].to_owned(), range)])
+        } else {
+            // Such a group has one long section, with short ones around it.
+            let long = group.max_by_key(|&at| outline.sections[at].length).unwrap_or_default();
+            (path(&outline.sections, long..long + 1), split(text, range, &outline.sections[long], max))
+        };
+        for (content, range) in parts.into_iter().filter(|(content, _)| !content.is_empty()) {
             let tags = tags::inline(text, range.clone(), &outline.masked);
             drafts.push(Draft { content, section: path.clone(), lines: lines.of(&range), tags });
-        };
-        let range = trim(text, range);
-        if fits(&text[range.clone()], max) {
-            if !range.is_empty() {
-                push(text[range.clone()].to_owned(), range);
-            }
-        } else {
-            for section in sections {
-                split(text, section, max, &mut push);
-            }
         }
     }
     let headings = || outline.sections.iter().filter_map(|section| section.heading.as_ref());
@@ -238,7 +234,7 @@ fn short(title: &str) -> String {
 }
 
 /// Groups adjacent sections into chunks. Short ones join the next one under the same parent (or inside them). Those
-/// that are still short then join the one before. A heading without its own text joins its first subsection. If it does
+/// that are still short then join the one before. They also join a section that is too long, because its parts take them. A heading without its own text joins its first subsection. If it does
 /// not fit there it is left out, because that chunk's path contains it.
 fn groups(text: &str, sections: &[Section], min: usize, max: usize) -> Vec<Range<usize>> {
     let mut groups: Vec<(Range<usize>, usize)> = Vec::new();
@@ -263,7 +259,7 @@ fn groups(text: &str, sections: &[Section], min: usize, max: usize) -> Vec<Range
         }
         if let Some((last, known)) = groups.last_mut()
             && *known < min
-            && *known + 2 + length <= max
+            && (*known + 2 + length <= max || length > max)
             && last.end == unit.start
             && belongs(sections, last, unit.start)
         {
@@ -287,7 +283,7 @@ fn joined(sections: &[Section]) -> usize {
 fn settle(sections: &[Section], groups: &mut Vec<(Range<usize>, usize)>, min: usize, max: usize) {
     let [.., (before, before_length), (last, last_length)] = groups.as_mut_slice() else { return };
     if *last_length < min
-        && *before_length + 2 + *last_length <= max
+        && (*before_length + 2 + *last_length <= max || *before_length > max)
         && before.end == last.start
         && belongs(sections, before, last.start)
     {
@@ -327,22 +323,73 @@ fn path(sections: &[Section], group: Range<usize>) -> Option<String> {
     Some(titles.join(" > ")).filter(|path| !path.is_empty())
 }
 
-/// Splits a section that is too long, at its blocks if that is enough. Each part begins with the heading.
-fn split(text: &str, section: &Section, max: usize, push: &mut impl FnMut(String, Range<usize>)) {
+/// The parts of a section that is too long: their text, and their range in the file.
+struct Parts {
+    all: Vec<(String, Range<usize>)>,
+    /// Begins each part. It is the section's heading as Markdown, with an empty line below.
+    heading: String,
+    /// Number of characters of the longest part, and of what the first part leaves free.
+    max: usize,
+    free: usize,
+}
+
+impl Parts {
+    /// Returns the number of characters below the heading of the next part.
+    fn room(&self) -> usize {
+        self.max - length(&self.heading) - if self.all.is_empty() { self.free } else { 0 }
+    }
+
+    fn push(&mut self, piece: &str, mut range: Range<usize>, section: &Section) {
+        let heading = if range.start < section.body { "" } else { self.heading.as_str() };
+        if self.all.is_empty() {
+            range.start = section.range.start.min(range.start);
+        }
+        self.all.push((format!("{heading}{piece}"), range));
+    }
+}
+
+/// Splits a range with a section that is too long, and short sections around it. The first and the last part of the long section
+/// take the short ones, unless these have more than half of a part.
+fn split(text: &str, range: Range<usize>, section: &Section, max: usize) -> Vec<(String, Range<usize>)> {
+    let before = trim(text, range.start..section.range.start.max(range.start));
+    let after = trim(text, section.range.end.min(range.end)..range.end);
+    let needed = |range: &Range<usize>| if range.is_empty() { 0 } else { length(&text[range.clone()]) + 2 };
+    let joins = (needed(&before) + needed(&after)) * 2 <= max;
+    let free = if joins { needed(&before) } else { 0 };
+    let mut parts = split_section(text, section, max, free);
+    if joins && parts.last().is_some_and(|(content, _)| length(content) + needed(&after) > max) {
+        parts = split_section(text, section, max - needed(&after), free);
+    }
+    if !before.is_empty() {
+        match parts.first_mut() {
+            Some((content, first)) if joins => {
+                *content = format!("{}\n\n{content}", &text[before.clone()]);
+                first.start = before.start;
+            }
+            _ => parts.insert(0, (text[before.clone()].to_owned(), before)),
+        }
+    }
+    if !after.is_empty() {
+        match parts.last_mut() {
+            Some((content, last)) if joins => {
+                *content = format!("{content}\n\n{}", &text[after.clone()]);
+                last.end = after.end;
+            }
+            _ => parts.push((text[after.clone()].to_owned(), after)),
+        }
+    }
+    parts
+}
+
+/// Splits a section that is too long, at its blocks if that is enough. Each part begins with the heading, and the first one
+/// leaves `free` characters.
+fn split_section(text: &str, section: &Section, max: usize, free: usize) -> Vec<(String, Range<usize>)> {
     let heading = match &section.heading {
         Some((level, title)) if !title.is_empty() => format!("{} {title}\n\n", "#".repeat((*level).into())),
         _ => String::new(),
     };
-    let heading = if length(&heading) * 2 > max { String::new() } else { heading };
-    let room = max - length(&heading);
-    let mut first = true;
-    let mut push = |piece: &str, mut range: Range<usize>| {
-        let heading = if range.start < section.body { "" } else { heading.as_str() };
-        if std::mem::take(&mut first) {
-            range.start = section.range.start.min(range.start);
-        }
-        push(format!("{heading}{piece}"), range);
-    };
+    let heading = if length(&heading) * 2 + free > max { String::new() } else { heading };
+    let mut parts = Parts { all: Vec::new(), heading, max, free };
     // A heading with more than its title, or without text below it, is kept as written.
     let written = (section.blocks.is_empty() || !repeats(text, section))
         .then_some(Block { start: section.range.start, kind: Shape::Other });
@@ -352,7 +399,7 @@ fn split(text: &str, section: &Section, max: usize, push: &mut impl FnMut(String
     for (at, block) in blocks.iter().enumerate() {
         let end = blocks.get(at + 1).map_or(section.range.end, |next| next.start);
         // Text between blocks (link definitions, blank lines) belongs to the block before it.
-        if fits(&text[trim(text, pending.start..end)], room) {
+        if fits(&text[trim(text, pending.start..end)], parts.room()) {
             pending.end = end;
             continue;
         }
@@ -361,40 +408,36 @@ fn split(text: &str, section: &Section, max: usize, push: &mut impl FnMut(String
             block.kind != Shape::Other
                 && lead.kind == Shape::Other
                 && lead.start > pending.start
-                && fits(&text[trim(text, lead.start..end)], room)
+                && fits(&text[trim(text, lead.start..end)], parts.room())
         });
         let next = lead.map_or(block.start, |lead| lead.start);
         let before = trim(text, pending.start..if lead.is_some() { next } else { pending.end.max(next) });
         if !before.is_empty() {
-            push(&text[before.clone()], before);
+            parts.push(&text[before.clone()], before, section);
         }
         pending = next..end;
-        if !fits(&text[trim(text, pending.clone())], room) {
-            split_block(text, pending, block.kind, room, &mut push);
+        if !fits(&text[trim(text, pending.clone())], parts.room()) {
+            split_block(text, pending, block.kind, section, &mut parts);
             pending = end..end;
         }
     }
     let rest = trim(text, pending.start..section.range.end);
-    if fits(&text[rest.clone()], room) {
+    if fits(&text[rest.clone()], parts.room()) {
         if !rest.is_empty() {
-            push(&text[rest.clone()], rest);
+            parts.push(&text[rest.clone()], rest, section);
         }
     } else {
-        split_block(text, rest, Shape::Other, room, &mut push);
+        split_block(text, rest, Shape::Other, section, &mut parts);
     }
+    parts.all
 }
 
 /// Splits one block: a fence at its lines, each part fenced again; a table at its rows, each part with the header;
 /// other text at paragraphs, lines, sentences.
-fn split_block(
-    text: &str,
-    range: Range<usize>,
-    kind: Shape,
-    room: usize,
-    push: &mut impl FnMut(&str, Range<usize>),
-) {
+fn split_block(text: &str, range: Range<usize>, kind: Shape, section: &Section, parts: &mut Parts) {
     let range = trim(text, range);
     let block = &text[range.clone()];
+    let room = parts.room();
     let (before, inside, after) = match kind {
         Shape::Fence => fence(block),
         Shape::Table => {
@@ -412,7 +455,7 @@ fn split_block(
         // The frame's lines belong to the first and the last part.
         let start = if at == 0 { range.start } else { range.start + piece.start };
         let end = if at + 1 == pieces.len() { range.end } else { range.start + piece.end };
-        push(&format!("{before}{}{after}", &block[piece]), start..end);
+        parts.push(&format!("{before}{}{after}", &block[piece]), start..end, section);
     }
 }
 
@@ -566,5 +609,29 @@ mod tests {
         assert_eq!(reading.title.as_deref(), Some("H"));
         assert_eq!(reading.drafts[0].content, "---\ntitle: [x\n---\n# H\n\ntext");
         assert_eq!(reading.problems.len(), 1);
+    }
+
+    #[test]
+    fn a_long_section_takes_the_short_ones_around_it() {
+        let text = "# Shelf\n\n## Name\n\nshelf\n\n## Use\n\nThe first line, which is long.\n\nThe second line of it.\n\n\
+                    The third line of it, which is long too.\n\n## See\n\nbook\n";
+        check(
+            text,
+            (30, 80),
+            &[
+                (
+                    "Shelf > Use",
+                    "# Shelf\n\n## Name\n\nshelf\n\n## Use\n\nThe first line, which is long.",
+                    (1, 9),
+                ),
+                // The third line has room here, but then the section below would not.
+                ("Shelf > Use", "## Use\n\nThe second line of it.", (11, 11)),
+                (
+                    "Shelf > Use",
+                    "## Use\n\nThe third line of it, which is long too.\n\n## See\n\nbook",
+                    (13, 17),
+                ),
+            ],
+        );
     }
 }
