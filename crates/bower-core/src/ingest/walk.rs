@@ -19,11 +19,13 @@ pub struct WalkOptions {
     pub exclude: Vec<String>,
     /// Larger files are listed as skipped, in bytes.
     pub max_bytes: u64,
+    /// Canonical paths of files and folders below the walked ones; nothing else is returned. An empty list lets all pass.
+    pub only: Vec<PathBuf>,
 }
 
 impl Default for WalkOptions {
     fn default() -> Self {
-        Self { include: Vec::new(), exclude: Vec::new(), max_bytes: u64::MAX }
+        Self { include: Vec::new(), exclude: Vec::new(), max_bytes: u64::MAX, only: Vec::new() }
     }
 }
 
@@ -49,6 +51,26 @@ pub struct Walk {
     options: WalkOptions,
     /// Files already returned, recorded only if roots may overlap.
     seen: Option<HashSet<PathBuf>>,
+    only: Option<Arc<Only>>,
+}
+
+/// The paths to which a walk is limited.
+struct Only {
+    paths: HashSet<PathBuf>,
+    /// The folders above them.
+    above: HashSet<PathBuf>,
+}
+
+impl Only {
+    fn new(paths: &[PathBuf]) -> Option<Self> {
+        let above = paths.iter().flat_map(|path| path.ancestors().skip(1)).map(Path::to_path_buf).collect();
+        (!paths.is_empty()).then(|| Self { paths: paths.iter().cloned().collect(), above })
+    }
+
+    /// Whether a path is one of them, in one of them or above one.
+    fn allows(&self, path: &Path) -> bool {
+        self.above.contains(path) || path.ancestors().any(|path| self.paths.contains(path))
+    }
 }
 
 enum Root {
@@ -84,7 +106,7 @@ pub const IGNORE_FILE: &str = ".bowerignore";
 /// returned once even if roots overlap. `.bowerignore`, `.gitignore`, `.ignore` and `.git/info/exclude` apply, also
 /// those in folders above a root, in repositories or not. Where they disagree, the first of them decides: a
 /// `.bowerignore` can bring back with `!` what git ignores. The user's global excludes do not (they are in the home folder). Hidden files,
-/// `.git` and `.bowerbird` among them, and symbolic links inside folders are skipped. A file that is itself among the
+/// `.git` and `.bowerbird` among them, copies that editors keep, and symbolic links inside folders are skipped. A file that is itself among the
 /// paths is always returned, or listed as skipped if it is too large.
 ///
 /// # Errors
@@ -101,7 +123,8 @@ pub fn walk(paths: &[PathBuf], options: &WalkOptions) -> Result<Walk> {
         .into_iter()
         .map(|path| if path.is_dir() { Root::Folder(path) } else { Root::File(path) })
         .collect();
-    Ok(Walk { roots: roots.into_iter(), current: None, include: None, options: options.clone(), seen })
+    let only = Only::new(&options.only).map(Arc::new);
+    Ok(Walk { roots: roots.into_iter(), current: None, include: None, options: options.clone(), seen, only })
 }
 
 fn canonical(path: &Path) -> Result<PathBuf> {
@@ -134,6 +157,7 @@ impl Walk {
         let compile = |what, globs: &[String]| matcher(root, what, globs).ok().flatten();
         self.include = compile("include", &self.options.include);
         let exclude = compile("exclude", &self.options.exclude).map(Arc::new);
+        let only = self.only.clone();
         let mut builder = ignore::WalkBuilder::new(root);
         builder
             .git_global(false) // it is found through the environment and the home folder
@@ -145,7 +169,8 @@ impl Walk {
                 let folder = entry.file_type().is_some_and(|kind| kind.is_dir());
                 let out =
                     exclude.as_ref().is_some_and(|globs| globs.matched(entry.path(), folder).is_ignore());
-                entry.depth() == 0 || !out
+                let is_wanted = only.as_ref().is_none_or(|only| only.allows(entry.path()));
+                entry.depth() == 0 || (is_wanted && !out)
             });
         self.current = Some(builder.build());
     }
@@ -163,6 +188,9 @@ impl Walk {
             return None;
         }
         let name = entry.file_name().to_string_lossy().to_ascii_lowercase();
+        if is_backup(&name) {
+            return None;
+        }
         if LOCK_FILES.contains(&name.as_str()) {
             let reason = "lock file, written by a tool; name it to index it".into();
             return Some(WalkEntry::Skipped(Skipped { path: entry.into_path(), reason }));
@@ -198,6 +226,7 @@ impl Iterator for Walk {
             self.current = None;
             match self.roots.next()? {
                 Root::Folder(path) => self.enter(&path),
+                Root::File(path) if self.only.as_ref().is_some_and(|only| !only.allows(&path)) => {}
                 Root::File(path) => {
                     if let Some(found) = self.file(path) {
                         return Some(found);
@@ -206,6 +235,11 @@ impl Iterator for Walk {
             }
         }
     }
+}
+
+/// Whether an editor keeps a copy or unsaved text under this name: `a.md~` (Emacs, Vim, gedit) or `#a.md#` (Emacs).
+pub(crate) fn is_backup(name: &str) -> bool {
+    name.ends_with('~') || (name.len() > 1 && name.starts_with('#') && name.ends_with('#'))
 }
 
 /// Returns the path and cause inside the walker's nested error.
@@ -242,6 +276,8 @@ mod tests {
             (".hidden.md", "x"),
             ("Cargo.lock", "x"),
             ("a.md", "x"),
+            ("a.md~", "x"),
+            ("b/#c.rs#", "x"),
             ("b/c.rs", "x"),
             ("b/big.txt", "0123456789"),
             ("build/out.md", "x"),
@@ -290,6 +326,7 @@ mod tests {
             include: vec!["*.md".into(), "b/".into()],
             exclude: vec!["drafts".into()],
             max_bytes: 5,
+            only: Vec::new(),
         };
         check(
             root,
@@ -297,6 +334,19 @@ mod tests {
             &some,
             &["a.md", "b/big.txt: too large: 0.0 MiB, the limit is 0.0 MiB", "b/c.rs"],
         );
+    }
+
+    #[test]
+    fn a_walk_is_limited_to_some_paths_with_the_rules_of_all() {
+        let folder = tree();
+        let root = folder.path().canonicalize().expect("there");
+        let only = |paths: &[&str]| WalkOptions {
+            only: paths.iter().map(|path| root.join(path)).collect(),
+            ..WalkOptions::default()
+        };
+        check(&root, &["."], &only(&["b/c.rs", "d.tmp", "build/out.md", "gone.md"]), &["b/c.rs"]);
+        check(&root, &["."], &only(&["b"]), &["b/big.txt", "b/c.rs"]);
+        check(&root, &[".", "a.md"], &only(&["drafts"]), &["drafts/e.md"]);
     }
 
     #[test]

@@ -12,6 +12,9 @@ use crate::item::Scope;
 pub struct IndexRequest {
     /// Files and folders; made absolute by the caller.
     pub paths: Vec<PathBuf>,
+    /// Looks only at these files and folders below `paths`, whose files may be gone; all of them if it is empty. The rules of
+    /// `paths` hold for them, such as those of `.gitignore`.
+    pub only: Vec<PathBuf>,
     /// The collection; `None` is the setting `document_collection`.
     pub collection: Option<String>,
     /// Globs that a file must match (any of them), gitignore syntax.
@@ -29,6 +32,7 @@ impl IndexRequest {
     pub fn new(paths: Vec<PathBuf>) -> Self {
         Self {
             paths,
+            only: Vec::new(),
             collection: None,
             include: Vec::new(),
             exclude: Vec::new(),

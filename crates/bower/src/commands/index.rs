@@ -34,6 +34,7 @@ pub fn run(arguments: &IndexArgs, session: &Session) -> Result<()> {
         .collect::<Result<Vec<_>>>()?;
     let body = IndexBody {
         paths,
+        only: Vec::new(),
         collection: arguments.collection.clone(),
         include: arguments.include.clone(),
         exclude: arguments.exclude.clone(),

@@ -1,12 +1,11 @@
-//! Implements `bower index --watch`: indexes, then repeats it for each changed root, until it is interrupted.
-//! Every batch is an ordinary index run, so .gitignore, renames and deletions are treated as without it.
+//! Implements `bower index --watch`: indexes, then repeats it for what has changed, until it is interrupted.
+//! Every batch is an index run of the changed paths, so .gitignore, renames and deletions are treated as without it.
 
 use bower_core::error::{Error, Missing};
 use bower_core::shared::IGNORE_FILE;
 use notify_debouncer_full::notify::{EventKind, RecursiveMode};
 use notify_debouncer_full::{DebounceEventResult, DebouncedEvent, new_debouncer};
 use std::collections::BTreeSet;
-use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
@@ -48,15 +47,17 @@ pub fn run(service: &Service, body: &IndexBody, session: &Session) -> Result<()>
     session.maintain(service);
     session.out.note("watching for changes; Ctrl-C ends it");
     while let Some(batch) = next(&events, session) {
-        let (changed, affected) = sort_out(&batch, &roots, &home);
-        if affected.is_empty() {
+        let changes = Changes::of(&batch, &roots, &home);
+        if changes.roots.is_empty() {
             continue;
         }
-        let paths = affected.into_iter().collect();
-        match once(service, &IndexBody { paths, ..body.clone() }, session) {
+        let paths = changes.roots.into_iter().collect();
+        let only = changes.only.into_iter().collect();
+        match once(service, &IndexBody { paths, only, ..body.clone() }, session) {
             Ok(report) if session.out.format == Format::Text => {
                 if report.indexed + report.removed > 0 || session.out.verbose {
-                    Output::put(&render::index::batch(changed, &report, &session.out.look()))?;
+                    let batch = render::index::batch(changes.changed.len(), &report, &session.out.look());
+                    Output::put(&batch)?;
                 }
                 session.maintain(service);
             }
@@ -88,41 +89,67 @@ fn next(events: &Receiver<DebounceEventResult>, session: &Session) -> Option<Vec
     Some(batch)
 }
 
-/// Returns the number of changed files, and the roots that they belong to.
-fn sort_out(batch: &[DebouncedEvent], roots: &[PathBuf], home: &Path) -> (usize, BTreeSet<PathBuf>) {
-    let mut changed = BTreeSet::new();
-    let mut affected = BTreeSet::new();
-    for event in batch {
-        match event.kind {
-            // Reading changes nothing, and indexing itself reads.
-            EventKind::Access(_) => continue,
-            // Events were lost, so all roots are indexed.
-            EventKind::Other if event.need_rescan() => affected.extend(roots.iter().cloned()),
-            EventKind::Any
-            | EventKind::Create(_)
-            | EventKind::Modify(_)
-            | EventKind::Remove(_)
-            | EventKind::Other => {}
-        }
-        for path in event.paths.iter().filter(|path| !path.starts_with(home)) {
-            for root in roots.iter().filter(|root| concerns(path, root)) {
-                changed.insert(path.clone());
-                affected.insert(root.clone());
-            }
-        }
-    }
-    (changed.len(), affected)
+/// What a batch of events says.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Changes {
+    /// The changed files and folders.
+    changed: BTreeSet<PathBuf>,
+    /// The roots that they belong to.
+    roots: BTreeSet<PathBuf>,
+    /// What has to be looked at: the changed files and folders, and those whose rules have changed.
+    only: BTreeSet<PathBuf>,
 }
 
-/// Whether a change of `path` can change the indexed content of `root`. Hidden files are never indexed; .gitignore, .ignore
-/// and .bowerignore count, because they decide which files are.
-fn concerns(path: &Path, root: &Path) -> bool {
-    let Ok(inside) = path.strip_prefix(root) else { return false };
-    let decides = |name: &OsStr| [".gitignore", ".ignore", IGNORE_FILE].iter().any(|one| name == *one);
-    inside.components().all(|part| match part {
-        Component::Normal(name) => !name.as_encoded_bytes().starts_with(b".") || decides(name),
-        Component::Prefix(_) | Component::RootDir | Component::CurDir | Component::ParentDir => true,
-    })
+impl Changes {
+    fn of(batch: &[DebouncedEvent], roots: &[PathBuf], home: &Path) -> Self {
+        let mut changes = Self::default();
+        for event in batch {
+            match event.kind {
+                // Reading changes nothing, and indexing itself reads.
+                EventKind::Access(_) => continue,
+                // Events were lost, so all roots are indexed.
+                EventKind::Other if event.need_rescan() => {
+                    changes.roots.extend(roots.iter().cloned());
+                    changes.only.extend(roots.iter().cloned());
+                }
+                EventKind::Any
+                | EventKind::Create(_)
+                | EventKind::Modify(_)
+                | EventKind::Remove(_)
+                | EventKind::Other => {}
+            }
+            for path in event.paths.iter().filter(|path| !path.starts_with(home)) {
+                for root in roots {
+                    if let Some(look_at) = affected(path, root) {
+                        changes.changed.insert(path.clone());
+                        changes.roots.insert(root.clone());
+                        changes.only.insert(look_at.to_path_buf());
+                    }
+                }
+            }
+        }
+        changes
+    }
+}
+
+/// Returns what has to be looked at below `root` after a change of `path`; `None` if nothing has.
+///
+/// Hidden files are never indexed. But .gitignore, .ignore and .bowerignore decide which files of their folder are, and `.git/HEAD`
+/// names the branch of a repository, which its documents have as a field.
+fn affected<'a>(path: &'a Path, root: &'a Path) -> Option<&'a Path> {
+    let inside = path.strip_prefix(root).ok()?;
+    let is_hidden = |part: Component<'_>| match part {
+        Component::Normal(name) => name.as_encoded_bytes().starts_with(b"."),
+        Component::Prefix(_) | Component::RootDir | Component::CurDir | Component::ParentDir => false,
+    };
+    if !inside.components().any(is_hidden) {
+        return Some(path);
+    }
+    let rules = [".gitignore", ".ignore", IGNORE_FILE, ".git/HEAD"];
+    let rule = rules.iter().find(|rule| inside.ends_with(rule))?;
+    let folder = path.ancestors().nth(Path::new(rule).components().count())?;
+    let is_seen = folder.strip_prefix(root).is_ok_and(|below| !below.components().any(is_hidden));
+    is_seen.then_some(folder)
 }
 
 /// Returns the path as the system reports it in events; unchanged if it does not exist.
@@ -151,29 +178,36 @@ mod tests {
     use notify_debouncer_full::notify::event::{AccessKind, Flag, ModifyKind};
     use std::time::Instant;
 
-    fn check(kind: EventKind, paths: &[&str], changed: usize, affected: &[&str]) {
+    fn check(kind: EventKind, paths: &[&str], changed: usize, roots: &[&str], only: &[&str]) {
         let mut event = Event::new(kind);
         event.paths = paths.iter().map(PathBuf::from).collect();
         if kind == EventKind::Other {
             event = event.set_flag(Flag::Rescan);
         }
-        let roots = ["/w/a", "/w/b.md"].map(PathBuf::from);
+        let watched = ["/w/a", "/w/b.md"].map(PathBuf::from);
         let batch = [DebouncedEvent::new(event, Instant::now())];
-        let got = sort_out(&batch, &roots, Path::new("/w/a/store"));
-        assert_eq!(got, (changed, affected.iter().map(PathBuf::from).collect()), "{kind:?} {paths:?}");
+        let got = Changes::of(&batch, &watched, Path::new("/w/a/store"));
+        let set = |paths: &[&str]| paths.iter().map(PathBuf::from).collect::<BTreeSet<_>>();
+        assert_eq!(
+            (got.changed.len(), got.roots, got.only),
+            (changed, set(roots), set(only)),
+            "{kind:?} {paths:?}"
+        );
     }
 
     #[test]
     fn only_what_may_change_the_index_starts_a_run() {
         let modify = EventKind::Modify(ModifyKind::Any);
-        check(modify, &["/w/a/x.md"], 1, &["/w/a"]);
-        check(modify, &["/w/a/x.md", "/w/b.md"], 2, &["/w/a", "/w/b.md"]);
-        check(modify, &["/w/b.md~", "/w/c.md"], 0, &[]);
-        check(modify, &["/w/a/.git/index", "/w/a/.x.swp"], 0, &[]);
-        check(modify, &["/w/a/deep/.gitignore"], 1, &["/w/a"]);
-        check(modify, &["/w/a/.bowerignore"], 1, &["/w/a"]);
-        check(modify, &["/w/a/store/memory.db-wal"], 0, &[]);
-        check(EventKind::Access(AccessKind::Any), &["/w/a/x.md"], 0, &[]);
-        check(EventKind::Other, &[], 0, &["/w/a", "/w/b.md"]);
+        check(modify, &["/w/a/x.md"], 1, &["/w/a"], &["/w/a/x.md"]);
+        check(modify, &["/w/a/x.md", "/w/b.md"], 2, &["/w/a", "/w/b.md"], &["/w/a/x.md", "/w/b.md"]);
+        check(modify, &["/w/b.md~", "/w/c.md"], 0, &[], &[]);
+        check(modify, &["/w/a/.git/index", "/w/a/.x.swp"], 0, &[], &[]);
+        check(modify, &["/w/a/deep/.gitignore"], 1, &["/w/a"], &["/w/a/deep"]);
+        check(modify, &["/w/a/.bowerignore"], 1, &["/w/a"], &["/w/a"]);
+        check(modify, &["/w/a/r/.git/HEAD"], 1, &["/w/a"], &["/w/a/r"]);
+        check(modify, &["/w/a/.cache/.gitignore", "/w/a/r/.git/x/.ignore"], 0, &[], &[]);
+        check(modify, &["/w/a/store/memory.db-wal"], 0, &[], &[]);
+        check(EventKind::Access(AccessKind::Any), &["/w/a/x.md"], 0, &[], &[]);
+        check(EventKind::Other, &[], 0, &["/w/a", "/w/b.md"], &["/w/a", "/w/b.md"]);
     }
 }

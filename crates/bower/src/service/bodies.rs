@@ -579,6 +579,9 @@ pub struct UndoBody {
 pub struct IndexBody {
     /// Absolute paths of files and folders; .gitignore and .bowerignore are respected.
     pub paths: Vec<PathBuf>,
+    /// Looks only at these files and folders below them. The watcher sets it.
+    #[serde(skip)]
+    pub only: Vec<PathBuf>,
     /// Collection to index into.
     #[serde(default)]
     pub collection: Option<String>,

@@ -382,6 +382,7 @@ impl Service {
         body.paths.iter().try_for_each(|path| bodies::check_absolute(path, bounds.via))?;
         let request = IndexRequest {
             paths: body.paths.clone(),
+            only: body.only.clone(),
             collection: place.collection,
             include: body.include.clone(),
             exclude: body.exclude.clone(),

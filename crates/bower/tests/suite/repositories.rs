@@ -1,6 +1,7 @@
 //! Tests with real git repositories: moves, clones, worktrees, branches and commit messages.
 
-use crate::command::Home;
+use crate::command::{Home, until};
+use crate::watching::Watcher;
 use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
@@ -293,4 +294,16 @@ fn a_repository_without_a_commit_has_no_messages() {
     let report = home.data(["index", "new", "--set", "index_commits=10"]);
     assert_eq!((&report["commits"], &report["indexed"]), (&0.into(), &1.into()), "{report}");
     assert_eq!(report["skipped"].as_array().map(Vec::len), Some(0), "{report}");
+}
+
+#[test]
+fn a_watched_repository_follows_its_branch() {
+    if !has_git() {
+        return;
+    }
+    let home = Home::new();
+    garden(&home, None);
+    let _watcher = Watcher::start(&home, "garden");
+    git(&home.path("garden"), 2, ["checkout", "--quiet", "-b", "beans"]);
+    until("the new branch", || documents(&home).iter().all(|(_, _, branch)| branch == "beans"));
 }

@@ -7,7 +7,20 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, Stdio};
 
 /// A watcher that ends with the test, however that ends.
-struct Watcher(Child);
+pub(crate) struct Watcher(Child);
+
+impl Watcher {
+    /// Watches a path, and returns when nothing is missed any more.
+    pub(crate) fn start(home: &Home, path: &str) -> Self {
+        let mut command = home.command(["index", path, "--watch"]);
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut talk = BufReader::new(child.stderr.take().unwrap()).lines();
+        assert!(talk.any(|line| line.unwrap().contains("watching for changes")));
+        // Nobody reads what it says later; it goes on without.
+        std::thread::spawn(move || talk.for_each(drop));
+        Self(child)
+    }
+}
 
 impl Drop for Watcher {
     fn drop(&mut self) {
@@ -34,11 +47,12 @@ fn a_watched_folder_is_followed() {
     let home = Home::new();
     home.write("docs/old.md", "# Old\n\nThe aardvark was here first.\n");
     home.write("docs/.gitignore", "*.log\n");
+    (0..20).for_each(|at| drop(home.write(&format!("docs/still/{at}.md"), format!("# Still {at}\n"))));
     let mut command = home.command(["index", "docs", "--watch", "--format", "json"]);
     let mut watcher = Watcher(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap());
     let mut lines = BufReader::new(watcher.0.stdout.take().unwrap()).lines();
     let first: Value = serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
-    assert_eq!(first["data"]["indexed"], 1, "{first}");
+    assert_eq!(first["data"]["indexed"], 21, "{first}");
     let mut talk = BufReader::new(watcher.0.stderr.take().unwrap()).lines();
     assert!(talk.any(|line| line.unwrap().contains("watching for changes")));
 
@@ -84,6 +98,8 @@ fn a_watched_folder_is_followed() {
             (envelope["command"].as_str(), envelope["success"].as_bool()),
             (Some("index"), Some(true))
         );
+        let unchanged = envelope["data"]["unchanged"].as_u64().unwrap();
+        assert!(unchanged < 20, "files that did not change were looked at: {envelope}");
     }
 }
 
@@ -92,10 +108,7 @@ fn a_watched_file_survives_its_editor() {
     let home = Home::new();
     let file = home.write("notes.md", "# Notes\n\nThe gazelle.\n");
     home.write("other.md", "# Other\n\nNobody asked for the heron.\n");
-    let mut command = home.command(["index", "notes.md", "--watch"]);
-    let mut watcher = Watcher(command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap());
-    let mut talk = BufReader::new(watcher.0.stderr.take().unwrap()).lines();
-    assert!(talk.any(|line| line.unwrap().contains("watching for changes")));
+    let _watcher = Watcher::start(&home, "notes.md");
     for word in ["ibis", "jackal"] {
         let aside = home.write("notes.tmp", format!("# Notes\n\nThe {word}.\n"));
         std::fs::rename(aside, &file).unwrap();

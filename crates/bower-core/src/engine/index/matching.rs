@@ -17,7 +17,9 @@ use crate::store::{KnownDocument, MovedDocument, Namespace, RepositoryFile, Stor
 pub(crate) struct StoredFiles {
     collection: String,
     /// What the request names.
-    roots: Vec<PathBuf>,
+    roots: PathSet,
+    /// What this run looks at: the same, or only some paths below.
+    looked_at: PathSet,
     by_path: HashMap<String, KnownDocument>,
     /// Roots of working trees that have documents of their own beside those of another clone.
     own_trees: HashSet<PathBuf>,
@@ -29,6 +31,24 @@ pub(crate) struct StoredFiles {
     trees: HashMap<String, PathBuf>,
     /// Whether documents below a root may move to the worktrees of a common folder.
     movable: HashMap<(PathBuf, PathBuf), bool>,
+}
+
+/// Files and folders, of which none is in another one, in order.
+struct PathSet(Vec<PathBuf>);
+
+impl PathSet {
+    fn new(mut paths: Vec<PathBuf>) -> Self {
+        paths.sort_unstable();
+        paths.dedup_by(|path, before| path.starts_with(before));
+        Self(paths)
+    }
+
+    /// Whether a path is one of them or in one of them.
+    fn holds(&self, path: &Path) -> bool {
+        // Whatever is in order between a folder and a path below it is in the folder too.
+        let after = self.0.partition_point(|one| one.as_path() <= path);
+        self.0[..after].last().is_some_and(|one| path.starts_with(one))
+    }
 }
 
 /// The stored documents by what a file is recognised by that is not stored at its path.
@@ -77,10 +97,19 @@ impl Match {
 
 impl StoredFiles {
     /// Takes the documents of a collection; those that a caller passed under a name of its own are left out.
-    pub(crate) fn new(collection: &str, documents: Vec<KnownDocument>, roots: Vec<PathBuf>) -> Self {
+    ///
+    /// `roots` are what the request names. The run looks only at the paths `only`, if there are any.
+    pub(crate) fn new(
+        collection: &str,
+        documents: Vec<KnownDocument>,
+        roots: Vec<PathBuf>,
+        only: Vec<PathBuf>,
+    ) -> Self {
+        let looked_at = PathSet::new(if only.is_empty() { roots.clone() } else { only });
         let mut files = Self {
             collection: collection.to_owned(),
-            roots,
+            roots: PathSet::new(roots),
+            looked_at,
             by_path: HashMap::with_capacity(documents.len()),
             own_trees: HashSet::new(),
             lookups: None,
@@ -179,19 +208,18 @@ impl StoredFiles {
         trees.into_iter().filter(|(root, identity)| is_gone(root, identity)).map(|(root, _)| root).collect()
     }
 
-    /// Returns where the file of a document would be if it is below the request's paths.
+    /// Returns where the file of a document would be if this run looks at it.
     ///
     /// The documents of a working tree that is `gone` are looked for in the one that is indexed now.
     pub(crate) fn path_below(&self, document: &KnownDocument, gone: &HashSet<PathBuf>) -> Option<PathBuf> {
-        let is_below = |path: &Path| self.roots.iter().any(|root| path.starts_with(root));
         let path = PathBuf::from(&document.path);
-        if is_below(&path) {
+        if self.looked_at.holds(&path) {
             return Some(path);
         }
         let file = document.repository_file.as_ref()?;
         let root = self.trees.get(&file.repository)?;
         let is_gone = gone.contains(&tree_of(&document.path, file)?);
-        Some(root.join(&file.relative_path)).filter(|path| is_gone && is_below(path))
+        Some(root.join(&file.relative_path)).filter(|path| is_gone && self.looked_at.holds(path))
     }
 
     /// Returns the repository of a file.
@@ -242,7 +270,7 @@ impl StoredFiles {
         let path = self.lookups.as_ref()?.by_repository.get(&self.id_in_repository(file))?;
         let stored = self.by_path.get(path).filter(|stored| stored.path != name)?.clone();
         let from = tree_of(&stored.path, stored.repository_file.as_ref()?)?;
-        let is_below = self.roots.iter().any(|root| from.starts_with(root));
+        let is_below = self.roots.holds(&from);
         let may_move = || match ingest::repository_at(&from) {
             Some(other) if other.identity == to.identity => other.common == to.common && !is_below,
             Some(_) | None => true,
@@ -386,13 +414,31 @@ mod tests {
     }
 
     #[test]
+    fn a_set_of_paths_holds_what_is_below_them() {
+        let set = PathSet::new(["/w/b/c", "/w/a", "/w/b", "/w/b-c", "/x/y.md"].map(PathBuf::from).to_vec());
+        for (path, expected) in [
+            ("/w/a", true),
+            ("/w/a/z/y.md", true),
+            ("/w/b/x.md", true),
+            ("/w/b/c/x.md", true),
+            ("/w/bc", false),
+            ("/w", false),
+            ("/x/y.md", true),
+            ("/x/y.mdx", false),
+            ("/x/z.md", false),
+        ] {
+            assert_eq!(set.holds(Path::new(path)), expected, "{path}");
+        }
+    }
+
+    #[test]
     fn only_an_id_that_fits_makes_a_document_a_file() {
         let path = "/w/garden/docs/a.md";
         let by_path = derive_id(&["document", "notes", path]);
         let shared = derive_id(&["file", "notes", "r", "docs/a.md"]);
         let own = derive_id(&["file", "notes", "r", "docs/a.md", "/w/garden"]);
         let is_file = |id: &str, file| {
-            let files = StoredFiles::new("notes", vec![document(id, path, file)], Vec::new());
+            let files = StoredFiles::new("notes", vec![document(id, path, file)], Vec::new(), Vec::new());
             files.documents().count() == 1
         };
         // Earlier versions knew files of repositories by their paths alone.

@@ -265,28 +265,30 @@ impl FileSource {
         if request.paths.is_empty() {
             return Err(Error::invalid("index", "name at least one file or folder"));
         }
+        let real = |paths: &[PathBuf]| -> Vec<PathBuf> {
+            paths.iter().map(|path| std::fs::canonicalize(path).unwrap_or_else(|_| path.clone())).collect()
+        };
         let options = WalkOptions {
             include: request.include.clone(),
             exclude: request.exclude.clone(),
             max_bytes: engine.settings.max_file_bytes,
+            only: real(&request.only),
         };
         let walk = ingest::walk(&request.paths, &options)?;
-        let roots =
-            request.paths.iter().map(|path| std::fs::canonicalize(path).unwrap_or_else(|_| path.clone()));
         let collection =
             request.collection.clone().unwrap_or_else(|| engine.settings.document_collection.clone());
         let documents = engine.store.documents(&collection)?;
         Ok(Self {
             walk: Some(walk),
             is_partial: !request.include.is_empty() || !request.exclude.is_empty(),
-            stored: StoredFiles::new(&collection, documents, roots.collect()),
+            stored: StoredFiles::new(&collection, documents, real(&request.paths), options.only),
             namespace: Namespace { collection, scope: request.scope, owner: request.owner.clone() },
             seen: HashSet::new(),
             odd: HashMap::new(),
         })
     }
 
-    /// Returns the ids of documents below the request's paths whose files are gone, or may not be indexed any more.
+    /// Returns the ids of documents at which this run looks and whose files are gone, or may not be indexed any more.
     ///
     /// A file that exists but could not be read keeps its document.
     pub(crate) fn vanished(&self) -> Vec<String> {
