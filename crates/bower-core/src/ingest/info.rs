@@ -32,7 +32,7 @@ pub(super) fn is_extension(extension: &str) -> bool {
 /// Converts and chunks a file. A file without nodes is read as plain text; of a file that only lists its parts nothing is kept.
 pub(super) fn parse(bytes: &[u8], settings: &Settings) -> Result<ParsedFile, String> {
     let bytes = without_controls(bytes);
-    let source = read::decode(&bytes).map_err(str::to_owned)?;
+    let source = read::decode(&bytes).map_err(str::to_owned)?.text;
     if !source.contains(NODE_END) {
         return Ok(text::parse(&source, "", settings));
     }

@@ -19,7 +19,7 @@ const BASE64_MIN: usize = 64;
 
 /// Reads a whole notebook; the error is the reason why it is skipped.
 pub(super) fn parse(bytes: &[u8], settings: &Settings) -> Result<ParsedFile, String> {
-    let text = read::decode(bytes)?;
+    let text = read::decode(bytes)?.text;
     check_values(text.as_bytes(), MOST_VALUES).map_err(|why| format!("no notebook: {why}"))?;
     let notebook: Value = serde_json::from_str(&text)
         .map_err(|source| format!("damaged: its JSON cannot be read ({source})"))?;

@@ -67,8 +67,13 @@ pub fn parse(path: &Path, bytes: &[u8], settings: &Settings) -> Result<Parsed, S
     }
     let name = lower_name(path);
     let extension = extension_of(&name);
-    let decoded = || read::decode(bytes).map_err(|reason| skip(reason.to_owned()));
-    let reading = match formats::reader(extension) {
+    let mut problem = None;
+    let mut decoded = || {
+        let decoded = read::decode(bytes).map_err(|reason| skip(reason.to_owned()))?;
+        problem = decoded.problem;
+        Ok(decoded.text)
+    };
+    let mut reading = match formats::reader(extension) {
         Some(Reader::Bytes(read)) => read(bytes, settings).map_err(skip)?,
         Some(Reader::Text(read)) => read(&decoded()?, settings),
         None => {
@@ -86,6 +91,7 @@ pub fn parse(path: &Path, bytes: &[u8], settings: &Settings) -> Result<Parsed, S
             }
         }
     };
+    reading.problems.extend(problem);
     let mut repeats = HashMap::new();
     let chunks = reading.drafts.into_iter().map(|draft| finish(draft, &mut repeats)).collect();
     Ok(Parsed {

@@ -1,6 +1,8 @@
 //! Reads a file as text after checking its size, kind and encoding.
 //! A file that is not text is refused with a reason that a user understands.
 
+use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
+use encoding_rs::Encoding;
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
 use std::fs::File;
@@ -12,6 +14,8 @@ use crate::request::Skipped;
 
 /// Number of first bytes in which a NUL marks a binary file (as in git, `buffer_is_binary` in its xdiff-interface.c).
 const SNIFF_BYTES: usize = 8_000;
+/// Number of first bytes that may declare an encoding (as in HTML, "prescan a byte stream").
+const DECLARATION_BYTES: usize = 1_024;
 
 /// Length and average line length from which on a text counts as generated for machines.
 const MINIFIED_BYTES: usize = 20_000;
@@ -68,32 +72,81 @@ pub(super) fn unpacks_too_much(max_bytes: u64) -> String {
     format!("too large: more than {:.1} MiB when unpacked", mib(max_bytes))
 }
 
-/// Returns the text of a file with `\n` line ends and no byte order mark, or why it is no text.
-pub(super) fn decode(bytes: &[u8]) -> Result<Cow<'_, str>, &'static str> {
+/// The text of a file.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Decoded<'a> {
+    /// It has `\n` line ends and no byte order mark.
+    pub text: Cow<'a, str>,
+    /// What was guessed or lost, in words.
+    pub problem: Option<String>,
+}
+
+/// Returns the text of a file, or why it is no text.
+///
+/// Text that is neither UTF-8 nor UTF-16 is read in the encoding that it declares, else in the one that chardetng finds, the
+/// detector of Firefox.
+pub(super) fn decode(bytes: &[u8]) -> Result<Decoded<'_>, &'static str> {
     if bytes.is_empty() {
         return Err("empty");
     }
-    let text = match bytes {
+    let (text, problem) = match bytes {
         [0xFF, 0xFE, 0, 0, ..] | [0, 0, 0xFE, 0xFF, ..] => return Err("UTF-32 text; save it as UTF-8"),
-        [0xFF, 0xFE, rest @ ..] => Cow::Owned(utf16(rest, u16::from_le_bytes)?),
-        [0xFE, 0xFF, rest @ ..] => Cow::Owned(utf16(rest, u16::from_be_bytes)?),
-        [0xEF, 0xBB, 0xBF, rest @ ..] => Cow::Borrowed(utf8(rest)?),
-        _ => Cow::Borrowed(utf8(bytes)?),
+        [0xFF, 0xFE, rest @ ..] => (Cow::Owned(utf16(rest, u16::from_le_bytes)?), None),
+        [0xFE, 0xFF, rest @ ..] => (Cow::Owned(utf16(rest, u16::from_be_bytes)?), None),
+        [0xEF, 0xBB, 0xBF, rest @ ..] => utf8_or_older(rest)?,
+        _ => utf8_or_older(bytes)?,
     };
     if text.trim().is_empty() {
         return Err("empty: only white space");
     }
-    Ok(clean(text))
+    Ok(Decoded { text: clean(text), problem })
 }
 
-fn utf8(bytes: &[u8]) -> Result<&str, &'static str> {
+/// Reads UTF-8, or an encoding from before it.
+fn utf8_or_older(bytes: &[u8]) -> Result<(Cow<'_, str>, Option<String>), &'static str> {
     if bytes.starts_with(b"%PDF-") {
         return Err("a PDF file; name it .pdf, and it is read");
     }
     if bytes[..bytes.len().min(SNIFF_BYTES)].contains(&0) {
         return Err("binary file");
     }
-    std::str::from_utf8(bytes).map_err(|_| "not UTF-8 text: binary or another encoding")
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        return Ok((Cow::Borrowed(text), None));
+    }
+    if bytes.iter().any(|byte| byte.is_ascii_control() && !b"\t\n\r\x0c\x1b".contains(byte)) {
+        return Err("not UTF-8 text: binary or damaged");
+    }
+    // Characters of several bytes hardly ever occur by chance: a text that has more of them than other bytes is damaged UTF-8.
+    let valid: usize =
+        bytes.utf8_chunks().map(|chunk| chunk.valid().chars().filter(|one| !one.is_ascii()).count()).sum();
+    let invalid = bytes.utf8_chunks().filter(|chunk| !chunk.invalid().is_empty()).count();
+    if valid > invalid {
+        let problem = format!("{invalid} places are not valid UTF-8; they are shown as \u{FFFD}");
+        return Ok((Cow::Owned(String::from_utf8_lossy(bytes).into_owned()), Some(problem)));
+    }
+    let encoding = declared(bytes).unwrap_or_else(|| {
+        let mut detector = EncodingDetector::new(Iso2022JpDetection::Allow);
+        detector.feed(bytes, true);
+        detector.guess(None, Utf8Detection::Deny)
+    });
+    let (text, _) = encoding.decode_without_bom_handling(bytes);
+    Ok((text, Some(format!("not UTF-8; read as {}", encoding.name()))))
+}
+
+/// Returns the encoding that a file names in its first bytes: `charset=` in HTML (WHATWG), `encoding=` in XML, `coding:` in Python
+/// (PEP 263) and Emacs. `None` for UTF-8 and UTF-16, which it is not.
+fn declared(bytes: &[u8]) -> Option<&'static Encoding> {
+    let head = bytes[..bytes.len().min(DECLARATION_BYTES)].to_ascii_lowercase();
+    let is_label = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.:+".contains(byte);
+    let after =
+        |mark: &[u8]| head.windows(mark.len()).position(|found| found == mark).map(|at| at + mark.len());
+    let at = after(b"charset").or_else(|| after(b"coding"))?;
+    let rest = head[at..].trim_ascii_start();
+    let rest = rest.strip_prefix(b"=").or_else(|| rest.strip_prefix(b":"))?.trim_ascii_start();
+    let rest = rest.strip_prefix(b"\"").or_else(|| rest.strip_prefix(b"'")).unwrap_or(rest);
+    let end = rest.iter().position(|byte| !is_label(byte)).unwrap_or(rest.len());
+    Encoding::for_label(&rest[..end])
+        .filter(|encoding| encoding.is_ascii_compatible() && *encoding != encoding_rs::UTF_8)
 }
 
 fn utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Result<String, &'static str> {
@@ -141,7 +194,50 @@ mod tests {
     use super::*;
 
     fn check(bytes: &[u8], expected: Result<&str, &str>) {
-        assert_eq!(decode(bytes).as_deref().map_err(|reason| *reason), expected, "{bytes:?}");
+        let decoded = decode(bytes);
+        let got = decoded.as_ref().map(|decoded| &*decoded.text).map_err(|reason| *reason);
+        assert_eq!(got, expected, "{bytes:?}");
+    }
+
+    #[track_caller]
+    fn check_guess(bytes: &[u8], text: &str, problem: &str) {
+        let decoded = decode(bytes).expect("text");
+        assert_eq!((&*decoded.text, decoded.problem.as_deref()), (text, Some(problem)));
+    }
+
+    #[test]
+    fn older_encodings_are_declared_or_found() {
+        // The bytes are those of Python's codecs.
+        check_guess(
+            b"Die V\xf6gel br\xfcten in gro\xdfen H\xf6hlen.",
+            "Die Vögel brüten in großen Höhlen.",
+            "not UTF-8; read as windows-1252",
+        );
+        check_guess(
+            b"\x82\xb1\x82\xea\x82\xcd\x93\xfa\x96{\x8c\xea\x82\xcc\x95\xb6\x8f\xcd\x82\xc5\x82\xb7\x81B",
+            "これは日本語の文章です。",
+            "not UTF-8; read as Shift_JIS",
+        );
+        check_guess(
+            b"<meta charset=\"iso-8859-5\">\xbf\xe0\xd8\xd2\xd5\xe2",
+            "<meta charset=\"iso-8859-5\">Привет",
+            "not UTF-8; read as ISO-8859-5",
+        );
+        check_guess(
+            b"# -*- coding: cp1251 -*-\n# \xcf\xf0\xe8\xe2\xe5\xf2",
+            "# -*- coding: cp1251 -*-\n# Привет",
+            "not UTF-8; read as windows-1251",
+        );
+    }
+
+    #[test]
+    fn damaged_utf8_stays_utf8() {
+        let text = ["Die Vögel brüten, ".as_bytes(), b"\xfc", "äöü".as_bytes()].concat();
+        check_guess(
+            &text,
+            "Die Vögel brüten, \u{FFFD}äöü",
+            "1 places are not valid UTF-8; they are shown as \u{FFFD}",
+        );
     }
 
     #[test]
@@ -153,14 +249,15 @@ mod tests {
         check(b"\xFF\xFEa", Err("damaged UTF-16 text"));
         check(b"\xFF\xFE\0\xD8", Err("damaged UTF-16 text"));
         check(b"\xFF\xFE\0\0a\0\0\0", Err("UTF-32 text; save it as UTF-8"));
-        check(b"gr\xFCn", Err("not UTF-8 text: binary or another encoding"));
+        check(b"gr\xFCn", Ok("grün"));
+        check(b"gr\xFCn\x01", Err("not UTF-8 text: binary or damaged"));
         check(b"\x7FELF\0\0", Err("binary file"));
         check(b"%PDF-1.7 ...", Err("a PDF file; name it .pdf, and it is read"));
         check(b"", Err("empty"));
         check(b" \r\n\t", Err("empty: only white space"));
         check(b"\xEF\xBB\xBF", Err("empty: only white space"));
         let late = [&[b'a'; SNIFF_BYTES][..], b"\0"].concat();
-        assert!(decode(&late).expect("text").ends_with("a\u{FFFD}"));
+        assert!(decode(&late).expect("text").text.ends_with("a\u{FFFD}"));
     }
 
     #[test]
