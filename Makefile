@@ -89,6 +89,13 @@ FUZZ ?=
 fuzz: ## Fuzz the readers of what strangers write, each for TIME seconds in at most 256 MB (needs a C++ compiler)
 	tools/fuzz.py --seconds $(TIME) $(FUZZ)
 
+# FOLDERS hold real documents, for example unpacked packages; without a model, so nothing is embedded.
+FOLDERS ?= docs examples
+.PHONY: mutants
+mutants: ## Index 10,000 mutated copies of each format below FOLDERS: none may crash, hang or take 500 MB
+	$(CARGO) build --release --locked -p bower
+	tools/mutants.py --bower target/release/bower --seed $(SEED) $(FOLDERS)
+
 .PHONY: test-http
 test-http: tools-build ## Have schemathesis ask `bower serve` whatever its OpenAPI document allows (PyPI, below target/; a minute)
 	$(DEBUG_BUILD)
