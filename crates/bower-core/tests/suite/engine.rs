@@ -5,7 +5,7 @@ use bower_core::engine::{DocumentInput, Engine};
 use bower_core::filter::Filter;
 use bower_core::item::{Channel, Kind, MemoryType, Profile, RowId, Scope, Visibility};
 use bower_core::request::{
-    Answer, CurateRequest, ForgetRequest, Forgetting, IndexRequest, QueryRequest, Selection,
+    Answer, CurateRequest, FileProblem, ForgetRequest, Forgetting, IndexRequest, QueryRequest, Selection,
 };
 use bower_core::{Error, Result};
 use std::fs;
@@ -105,13 +105,15 @@ fn files_that_cannot_be_read_are_listed_and_stop_nothing() {
     let place = Place::new();
     place.write("good.md", "Perfectly fine text.");
     place.write("image.png", [0x89, b'P', b'N', b'G', 0, 0, 0, 1]);
-    place.write("latin.txt", [b'c', b'a', b'f', 0xE9]);
+    let latin = place.write("latin.txt", b"caf\xE9 au lait, s'il vous pla\xEEt");
     place.write("huge.txt", "x ".repeat(6 << 20));
     let engine = place.open();
     let report = place.index(&engine);
-    assert_eq!(report.indexed, 1);
-    assert_eq!(report.skipped.len(), 3, "{:?}", report.skipped);
-    assert_eq!(report.problems, []);
+    assert_eq!(report.indexed, 2);
+    assert_eq!(report.skipped.len(), 2, "{:?}", report.skipped);
+    let problem = "not UTF-8; read as windows-1252".to_owned();
+    assert_eq!(report.problems, [FileProblem { path: latin, problem }]);
+    assert!(contents(&ask(&engine, "lait"))[0].contains("café au lait"));
     let missing = engine.index(
         &Visibility::everything(),
         &IndexRequest::new(vec![place.notes(), place.notes().join("nowhere")]),
