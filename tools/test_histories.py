@@ -252,6 +252,9 @@ class Runner(unittest.TestCase):
         for flaw, expected in [('loses', 'no order'), ('keeps', 'no order'), ('stale', 'no order'), ('dies', 'ended by itself')]:
             with self.subTest(flaw):
                 code, told = self.trial(flaw, 250)
+                if code == 0:
+                    # Some meet the flaw only where operations overlap, of which a busy machine has fewer.
+                    code, told = self.trial(flaw, 2000)
                 self.assertEqual(code, 1, told)
                 self.assertIn(expected, told)
 

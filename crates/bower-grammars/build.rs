@@ -41,6 +41,34 @@ const GRAMMARS: &[Grammar] = &[
 /// The arrays that are compressed.
 const TABLES: [&str; 2] = ["ts_parse_table", "ts_small_parse_table"];
 
+/// Wraps the scanner of a grammar, which is written by hand. Some search a character without a look at the end of the file, where
+/// they advance for ever (`@b` at the end of a file in Kotlin). A scanner that advances so often at the end finds nothing.
+const GUARDED: &str = r#"
+#define tree_sitter_NAME_external_scanner_scan bower_unguarded_scan_NAME
+#include "SCANNER"
+#undef tree_sitter_NAME_external_scanner_scan
+#include <setjmp.h>
+
+static _Thread_local jmp_buf bower_give_up;
+static _Thread_local unsigned bower_calls_at_end;
+static _Thread_local void (*bower_advance)(TSLexer *, bool);
+
+static void bower_guarded_advance(TSLexer *lexer, bool skip) {
+  if (lexer->eof(lexer) && ++bower_calls_at_end > 1000) longjmp(bower_give_up, 1);
+  bower_advance(lexer, skip);
+}
+
+bool tree_sitter_NAME_external_scanner_scan(void *payload, TSLexer *lexer, const bool *valid_symbols) {
+  volatile bool found = false;
+  bower_advance = lexer->advance;
+  bower_calls_at_end = 0;
+  lexer->advance = bower_guarded_advance;
+  if (setjmp(bower_give_up) == 0) found = bower_unguarded_scan_NAME(payload, lexer, valid_symbols);
+  lexer->advance = bower_advance;
+  return found;
+}
+"#;
+
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed=../../Cargo.lock");
@@ -103,7 +131,12 @@ fn build(Grammar(name, in_c, package, _): &Grammar, folder: &Path, out: &Path, r
     compiler.std("c11").include(folder).warnings(false).file(&file);
     let scanner = folder.join("scanner.c");
     if scanner.exists() {
-        compiler.file(scanner);
+        let guarded = out.join(format!("{name}_scanner.c"));
+        let text = GUARDED
+            .replace("NAME", in_c)
+            .replace("SCANNER", &scanner.display().to_string().replace('\\', "/"));
+        fs::write(&guarded, text).expect("OUT_DIR is writable");
+        compiler.file(guarded);
     }
     compiler.compile(&format!("bower-grammar-{name}"));
 }

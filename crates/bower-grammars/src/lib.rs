@@ -79,6 +79,15 @@ mod tests {
     }
 
     #[test]
+    fn a_scanner_that_misses_the_end_of_a_file_is_stopped() {
+        for source in ["val a: Int\n@b", "class A\n@b(c"] {
+            let mut parser = tree_sitter::Parser::new();
+            parser.set_language(&kotlin()).expect("a language of a known version");
+            assert_eq!(parser.parse(source, None).expect("a tree").root_node().end_byte(), source.len());
+        }
+    }
+
+    #[test]
     fn threads_share_the_tables_of_a_language() {
         let all: Vec<_> = (0..8).map(|_| std::thread::spawn(rust)).collect();
         for one in all {
