@@ -11,35 +11,38 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
-/// A grammar: the function that returns it, its name in C, its package, and the folder of its C files there.
-struct Grammar(&'static str, &'static str, &'static str, &'static str);
+/// A grammar: its name, its package, and the folder of its C files there.
+struct Grammar(&'static str, &'static str, &'static str);
 
 const GRAMMARS: &[Grammar] = &[
-    Grammar("bash", "bash", "tree-sitter-bash", "src"),
-    Grammar("c", "c", "tree-sitter-c", "src"),
-    Grammar("c_sharp", "c_sharp", "tree-sitter-c-sharp", "src"),
-    Grammar("cpp", "cpp", "tree-sitter-cpp", "src"),
-    Grammar("dart", "dart", "tree-sitter-dart", "src"),
-    Grammar("go", "go", "tree-sitter-go", "src"),
-    Grammar("java", "java", "tree-sitter-java", "src"),
-    Grammar("javascript", "javascript", "tree-sitter-javascript", "src"),
-    Grammar("kotlin", "kotlin", "tree-sitter-kotlin-ng", "src"),
-    Grammar("lua", "lua", "tree-sitter-lua", "src"),
-    Grammar("php", "php", "tree-sitter-php", "php/src"),
-    Grammar("powershell", "powershell", "tree-sitter-powershell", "src"),
-    Grammar("python", "python", "tree-sitter-python", "src"),
-    Grammar("r", "r", "tree-sitter-r", "src"),
-    Grammar("ruby", "ruby", "tree-sitter-ruby", "src"),
-    Grammar("rust", "rust", "tree-sitter-rust", "src"),
-    Grammar("scala", "scala", "tree-sitter-scala", "src"),
-    Grammar("swift", "swift", "tree-sitter-swift", "src"),
-    Grammar("tsx", "tsx", "tree-sitter-typescript", "tsx/src"),
-    Grammar("typescript", "typescript", "tree-sitter-typescript", "typescript/src"),
-    Grammar("zig", "zig", "tree-sitter-zig", "src"),
+    Grammar("bash", "tree-sitter-bash", "src"),
+    Grammar("c", "tree-sitter-c", "src"),
+    Grammar("c_sharp", "tree-sitter-c-sharp", "src"),
+    Grammar("cpp", "tree-sitter-cpp", "src"),
+    Grammar("dart", "tree-sitter-dart", "src"),
+    Grammar("go", "tree-sitter-go", "src"),
+    Grammar("java", "tree-sitter-java", "src"),
+    Grammar("javascript", "tree-sitter-javascript", "src"),
+    Grammar("kotlin", "tree-sitter-kotlin-ng", "src"),
+    Grammar("lua", "tree-sitter-lua", "src"),
+    Grammar("php", "tree-sitter-php", "php/src"),
+    Grammar("powershell", "tree-sitter-powershell", "src"),
+    Grammar("python", "tree-sitter-python", "src"),
+    Grammar("r", "tree-sitter-r", "src"),
+    Grammar("ruby", "tree-sitter-ruby", "src"),
+    Grammar("rust", "tree-sitter-rust", "src"),
+    Grammar("scala", "tree-sitter-scala", "src"),
+    Grammar("swift", "tree-sitter-swift", "src"),
+    Grammar("tsx", "tree-sitter-typescript", "tsx/src"),
+    Grammar("typescript", "tree-sitter-typescript", "typescript/src"),
+    Grammar("zig", "tree-sitter-zig", "src"),
 ];
 
 /// The arrays that are compressed.
 const TABLES: [&str; 2] = ["ts_parse_table", "ts_small_parse_table"];
+
+/// Why writing to a string cannot fail.
+const GROWS: &str = "a string grows";
 
 /// Wraps the scanner of a grammar, which is written by hand. Some search a character without a look at the end of the file, where
 /// they advance for ever (`@b` at the end of a file in Kotlin). A scanner that advances so often at the end finds nothing.
@@ -77,8 +80,8 @@ fn main() {
     let mut rust = String::new();
     for grammar in GRAMMARS {
         let package =
-            packages.get(grammar.2).unwrap_or_else(|| panic!("cargo knows no package {}", grammar.2));
-        build(grammar, &package.join(grammar.3), &out, &mut rust);
+            packages.get(grammar.1).unwrap_or_else(|| panic!("cargo knows no package {}", grammar.1));
+        build(grammar, &package.join(grammar.2), &out, &mut rust);
     }
     fs::write(out.join("grammars.rs"), rust).expect("OUT_DIR is writable");
 }
@@ -105,12 +108,12 @@ fn packages() -> HashMap<String, PathBuf> {
 }
 
 /// Compiles a grammar, and adds its call of the macro `grammar!` to the text of `grammars.rs`.
-fn build(Grammar(name, in_c, package, _): &Grammar, folder: &Path, out: &Path, rust: &mut String) {
+fn build(Grammar(name, package, _): &Grammar, folder: &Path, out: &Path, rust: &mut String) {
     let path = folder.join("parser.c");
     let source = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let constants = constants(&source);
-    let mut c = source.clone();
-    let mut tables = String::new();
+    let (mut names, mut c, mut tables) = (String::new(), String::new(), String::new());
+    let mut taken = 0;
     for table in TABLES {
         let (values, range) = values(&source, table, &constants);
         let (own, file) = (format!("bower_{name}_{table}"), format!("{name}_{table}.zlib"));
@@ -118,22 +121,23 @@ fn build(Grammar(name, in_c, package, _): &Grammar, folder: &Path, out: &Path, r
         let (head, _) = source[range.clone()].split_once(" = {").expect("an array has values");
         let head = head.strip_prefix("static const ").expect("a table is static");
         let head = head.replace("[]", &format!("[{}]", values.len()));
-        c = c.replacen(&source[range], &format!("{head};"), 1);
-        c.insert_str(0, &format!("#define {table} {own}\n"));
+        writeln!(names, "#define {table} {own}").expect(GROWS);
+        write!(c, "{}{head};", &source[taken..range.start]).expect(GROWS);
+        taken = range.end;
         fs::write(out.join(&file), packed(&values)).expect("OUT_DIR is writable");
-        write!(tables, ", {own}: {} = {file:?}", values.len()).expect("a string grows");
+        write!(tables, ", {own}: {} = {file:?}", values.len()).expect(GROWS);
     }
-    writeln!(rust, "grammar!({name}, {package:?}, tree_sitter_{in_c}{tables});").expect("a string grows");
+    writeln!(rust, "grammar!({name}, {package:?}, tree_sitter_{name}{tables});").expect(GROWS);
 
     let file = out.join(format!("{name}.c"));
-    fs::write(&file, c).expect("OUT_DIR is writable");
+    fs::write(&file, [&names, &c, &source[taken..]].concat()).expect("OUT_DIR is writable");
     let mut compiler = cc::Build::new();
     compiler.std("c11").include(folder).warnings(false).file(&file);
     let scanner = folder.join("scanner.c");
     if scanner.exists() {
         let guarded = out.join(format!("{name}_scanner.c"));
         let text = GUARDED
-            .replace("NAME", in_c)
+            .replace("NAME", name)
             .replace("SCANNER", &scanner.display().to_string().replace('\\', "/"));
         fs::write(&guarded, text).expect("OUT_DIR is writable");
         compiler.file(guarded);

@@ -176,8 +176,9 @@ impl Cutter<'_> {
             None => around,
         };
         let whole = name != around;
-        let is_atom = whole || depth >= DEPTH || !self.holds_definitions(node);
-        if is_atom && fits(&self.source[trim(self.source, range.clone())], self.max) {
+        if fits(&self.source[trim(self.source, range.clone())], self.max)
+            && (whole || depth >= DEPTH || !self.holds_definitions(node))
+        {
             let leads = self.language.leads(node.kind());
             self.atoms.push(Atom { range: range.clone(), symbol: name, leads, whole });
             return range.end;

@@ -44,24 +44,15 @@ pub fn defined_name(symbol: &str) -> &str {
     let is_letter = |c: char| c.is_alphanumeric() || c == '_';
     // Type arguments are no part of the name, as in `Shelf<T>::take`.
     let mut open = 0_usize;
-    let mut name = "";
-    let mut start = None;
-    for (at, letter) in part.char_indices().chain([(part.len(), ' ')]) {
-        match (is_letter(letter) && open == 0, start) {
-            (true, None) => start = Some(at),
-            (false, Some(from)) => {
-                name = &part[from..at];
-                start = None;
-            }
-            _ => {}
-        }
+    let names = part.split(|letter| {
         match letter {
             '<' => open += 1,
             '>' => open = open.saturating_sub(1),
             _ => {}
         }
-    }
-    name
+        open > 0 || !is_letter(letter)
+    });
+    names.fold("", |last, name| if name.is_empty() { last } else { name })
 }
 
 /// Whether the definitions of a file can be listed, by its name.

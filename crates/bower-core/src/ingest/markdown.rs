@@ -324,7 +324,8 @@ fn path(sections: &[Section], group: Range<usize>) -> Option<String> {
 }
 
 /// The parts of a section that is too long: their text, and their range in the file.
-struct Parts {
+struct Parts<'a> {
+    section: &'a Section,
     all: Vec<(String, Range<usize>)>,
     /// Begins each part. It is the section's heading as Markdown, with an empty line below.
     heading: String,
@@ -333,16 +334,16 @@ struct Parts {
     free: usize,
 }
 
-impl Parts {
+impl Parts<'_> {
     /// Returns the number of characters below the heading of the next part.
     fn room(&self) -> usize {
         self.max - length(&self.heading) - if self.all.is_empty() { self.free } else { 0 }
     }
 
-    fn push(&mut self, piece: &str, mut range: Range<usize>, section: &Section) {
-        let heading = if range.start < section.body { "" } else { self.heading.as_str() };
+    fn push(&mut self, piece: &str, mut range: Range<usize>) {
+        let heading = if range.start < self.section.body { "" } else { self.heading.as_str() };
         if self.all.is_empty() {
-            range.start = section.range.start.min(range.start);
+            range.start = self.section.range.start.min(range.start);
         }
         self.all.push((format!("{heading}{piece}"), range));
     }
@@ -389,7 +390,7 @@ fn split_section(text: &str, section: &Section, max: usize, free: usize) -> Vec<
         _ => String::new(),
     };
     let heading = if length(&heading) * 2 + free > max { String::new() } else { heading };
-    let mut parts = Parts { all: Vec::new(), heading, max, free };
+    let mut parts = Parts { section, all: Vec::new(), heading, max, free };
     // A heading with more than its title, or without text below it, is kept as written.
     let written = (section.blocks.is_empty() || !repeats(text, section))
         .then_some(Block { start: section.range.start, kind: Shape::Other });
@@ -413,28 +414,28 @@ fn split_section(text: &str, section: &Section, max: usize, free: usize) -> Vec<
         let next = lead.map_or(block.start, |lead| lead.start);
         let before = trim(text, pending.start..if lead.is_some() { next } else { pending.end.max(next) });
         if !before.is_empty() {
-            parts.push(&text[before.clone()], before, section);
+            parts.push(&text[before.clone()], before);
         }
         pending = next..end;
         if !fits(&text[trim(text, pending.clone())], parts.room()) {
-            split_block(text, pending, block.kind, section, &mut parts);
+            split_block(text, pending, block.kind, &mut parts);
             pending = end..end;
         }
     }
     let rest = trim(text, pending.start..section.range.end);
     if fits(&text[rest.clone()], parts.room()) {
         if !rest.is_empty() {
-            parts.push(&text[rest.clone()], rest, section);
+            parts.push(&text[rest.clone()], rest);
         }
     } else {
-        split_block(text, rest, Shape::Other, section, &mut parts);
+        split_block(text, rest, Shape::Other, &mut parts);
     }
     parts.all
 }
 
 /// Splits one block: a fence at its lines, each part fenced again; a table at its rows, each part with the header;
 /// other text at paragraphs, lines, sentences.
-fn split_block(text: &str, range: Range<usize>, kind: Shape, section: &Section, parts: &mut Parts) {
+fn split_block(text: &str, range: Range<usize>, kind: Shape, parts: &mut Parts<'_>) {
     let range = trim(text, range);
     let block = &text[range.clone()];
     let room = parts.room();
@@ -455,7 +456,7 @@ fn split_block(text: &str, range: Range<usize>, kind: Shape, section: &Section, 
         // The frame's lines belong to the first and the last part.
         let start = if at == 0 { range.start } else { range.start + piece.start };
         let end = if at + 1 == pieces.len() { range.end } else { range.start + piece.end };
-        parts.push(&format!("{before}{}{after}", &block[piece]), start..end, section);
+        parts.push(&format!("{before}{}{after}", &block[piece]), start..end);
     }
 }
 

@@ -83,11 +83,14 @@ pub fn parse(path: &Path, bytes: &[u8], settings: &Settings) -> Result<Parsed, S
             if let Some(reason) = read::minified(&text, is_code || text::is_code(extension)) {
                 return Err(skip(reason));
             }
-            match () {
-                () if is_code => code::parse(&text, &languages, settings),
-                () if man::is_page(extension, &text) => man::parse(&text, settings),
-                () if extension == "txt" && asciidoc::is_document(&text) => asciidoc::parse(&text, settings),
-                () => text::parse(&text, extension, settings),
+            if is_code {
+                code::parse(&text, &languages, settings)
+            } else if man::is_page(extension, &text) {
+                man::parse(&text, settings)
+            } else if extension == "txt" && asciidoc::is_document(&text) {
+                asciidoc::parse(&text, settings)
+            } else {
+                text::parse(&text, extension, settings)
             }
         }
     };

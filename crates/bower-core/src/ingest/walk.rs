@@ -6,6 +6,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::path_set::PathSet;
 use super::read;
 use crate::error::{Error, Missing, Result};
 use crate::request::Skipped;
@@ -51,26 +52,8 @@ pub struct Walk {
     options: WalkOptions,
     /// Files already returned, recorded only if roots may overlap.
     seen: Option<HashSet<PathBuf>>,
-    only: Option<Arc<Only>>,
-}
-
-/// The paths to which a walk is limited.
-struct Only {
-    paths: HashSet<PathBuf>,
-    /// The folders above them.
-    above: HashSet<PathBuf>,
-}
-
-impl Only {
-    fn new(paths: &[PathBuf]) -> Option<Self> {
-        let above = paths.iter().flat_map(|path| path.ancestors().skip(1)).map(Path::to_path_buf).collect();
-        (!paths.is_empty()).then(|| Self { paths: paths.iter().cloned().collect(), above })
-    }
-
-    /// Whether a path is one of them, in one of them or above one.
-    fn allows(&self, path: &Path) -> bool {
-        self.above.contains(path) || path.ancestors().any(|path| self.paths.contains(path))
-    }
+    /// The paths to which it is limited.
+    only: Option<Arc<PathSet>>,
 }
 
 enum Root {
@@ -123,7 +106,7 @@ pub fn walk(paths: &[PathBuf], options: &WalkOptions) -> Result<Walk> {
         .into_iter()
         .map(|path| if path.is_dir() { Root::Folder(path) } else { Root::File(path) })
         .collect();
-    let only = Only::new(&options.only).map(Arc::new);
+    let only = (!options.only.is_empty()).then(|| Arc::new(PathSet::new(options.only.clone())));
     Ok(Walk { roots: roots.into_iter(), current: None, include: None, options: options.clone(), seen, only })
 }
 
@@ -169,7 +152,8 @@ impl Walk {
                 let folder = entry.file_type().is_some_and(|kind| kind.is_dir());
                 let out =
                     exclude.as_ref().is_some_and(|globs| globs.matched(entry.path(), folder).is_ignore());
-                let is_wanted = only.as_ref().is_none_or(|only| only.allows(entry.path()));
+                let is_wanted =
+                    only.as_ref().is_none_or(|only| only.holds(entry.path()) || only.leads_to(entry.path()));
                 entry.depth() == 0 || (is_wanted && !out)
             });
         self.current = Some(builder.build());
@@ -226,7 +210,7 @@ impl Iterator for Walk {
             self.current = None;
             match self.roots.next()? {
                 Root::Folder(path) => self.enter(&path),
-                Root::File(path) if self.only.as_ref().is_some_and(|only| !only.allows(&path)) => {}
+                Root::File(path) if self.only.as_ref().is_some_and(|only| !only.holds(&path)) => {}
                 Root::File(path) => {
                     if let Some(found) = self.file(path) {
                         return Some(found);
@@ -238,7 +222,7 @@ impl Iterator for Walk {
 }
 
 /// Whether an editor keeps a copy or unsaved text under this name: `a.md~` (Emacs, Vim, gedit) or `#a.md#` (Emacs).
-pub(crate) fn is_backup(name: &str) -> bool {
+fn is_backup(name: &str) -> bool {
     name.ends_with('~') || (name.len() > 1 && name.starts_with('#') && name.ends_with('#'))
 }
 

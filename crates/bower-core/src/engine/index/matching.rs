@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::error::Result;
-use crate::ingest::{self, Repository};
+use crate::ingest::{self, PathSet, Repository};
 use crate::item::derive_id;
 use crate::store::{KnownDocument, MovedDocument, Namespace, RepositoryFile, Store};
 
@@ -31,24 +31,6 @@ pub(crate) struct StoredFiles {
     trees: HashMap<String, PathBuf>,
     /// Whether documents below a root may move to the worktrees of a common folder.
     movable: HashMap<(PathBuf, PathBuf), bool>,
-}
-
-/// Files and folders, of which none is in another one, in order.
-struct PathSet(Vec<PathBuf>);
-
-impl PathSet {
-    fn new(mut paths: Vec<PathBuf>) -> Self {
-        paths.sort_unstable();
-        paths.dedup_by(|path, before| path.starts_with(before));
-        Self(paths)
-    }
-
-    /// Whether a path is one of them or in one of them.
-    fn holds(&self, path: &Path) -> bool {
-        // Whatever is in order between a folder and a path below it is in the folder too.
-        let after = self.0.partition_point(|one| one.as_path() <= path);
-        self.0[..after].last().is_some_and(|one| path.starts_with(one))
-    }
 }
 
 /// The stored documents by what a file is recognised by that is not stored at its path.
@@ -410,24 +392,6 @@ mod tests {
             let stored = document("", path, Some(("r", relative)));
             let file = stored.repository_file.as_ref().expect("one was given");
             assert_eq!(tree_of(path, file), expected.map(PathBuf::from), "{path}");
-        }
-    }
-
-    #[test]
-    fn a_set_of_paths_holds_what_is_below_them() {
-        let set = PathSet::new(["/w/b/c", "/w/a", "/w/b", "/w/b-c", "/x/y.md"].map(PathBuf::from).to_vec());
-        for (path, expected) in [
-            ("/w/a", true),
-            ("/w/a/z/y.md", true),
-            ("/w/b/x.md", true),
-            ("/w/b/c/x.md", true),
-            ("/w/bc", false),
-            ("/w", false),
-            ("/x/y.md", true),
-            ("/x/y.mdx", false),
-            ("/x/z.md", false),
-        ] {
-            assert_eq!(set.holds(Path::new(path)), expected, "{path}");
         }
     }
 
