@@ -74,6 +74,7 @@ fn a_moved_document_keeps_its_rows_and_is_found_at_its_new_place() {
         store.move_documents(&[moved("fedc", "fedc", "/guide.md", None)], stamp(4)).unwrap();
         assert_eq!(store.documents("documents").unwrap()[0].repository_file, None);
         assert_eq!(rows_with(store, r#"{"relative_path":{"$ne":"b/guide.md"}}"#), 2);
+        assert_eq!(store.verify().unwrap(), Vec::<String>::new(), "the checksums fit");
     });
 }
 

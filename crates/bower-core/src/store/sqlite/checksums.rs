@@ -28,6 +28,10 @@ const VECTOR_COLUMNS: usize = 3;
 /// Columns of a document.
 const DOCUMENT: &str = "row, id, collection, path, file_name, title, version, hash, recipe, bytes, metadata, create_time, update_time";
 const DOCUMENT_COLUMNS: usize = 13;
+/// Reads the columns of document `?1` as they will be after a move: with id `?2`, path `?3`, file name `?4`, version `?5`,
+/// and the fields `?6` in its metadata.
+pub(super) const MOVED_DOCUMENT: &str = "SELECT row, ?2, collection, ?3, ?4, title, ?5, hash, recipe, bytes, json_patch(metadata, ?6) AS metadata,
+ create_time, update_time FROM documents WHERE id = ?1";
 /// Columns of an event.
 const EVENT: &str = "change, time, action, subject, actor, detail";
 const EVENT_COLUMNS: usize = 6;
@@ -191,13 +195,16 @@ pub(super) fn seal_vector(connection: &Connection, row: RowId) -> Result<()> {
 /// Writes the checksum of a document in its present state.
 pub(super) fn seal_document(connection: &Connection, row: i64) -> Result<()> {
     let sql = format!("SELECT {DOCUMENT} FROM documents WHERE row = ?1");
-    let sum = connection
-        .prepare_cached(&sql)?
-        .query_row([row], |found| Sum::of_columns(found, 0, DOCUMENT_COLUMNS))?;
+    let sum = connection.prepare_cached(&sql)?.query_row([row], of_document)?;
     connection
         .prepare_cached("UPDATE documents SET checksum = ?2 WHERE row = ?1")?
         .execute(params![row, sum])?;
     Ok(())
+}
+
+/// Computes the checksum of a document from its columns, the first of a row.
+pub(super) fn of_document(row: &Row<'_>) -> Result<u32> {
+    Sum::of_columns(row, 0, DOCUMENT_COLUMNS)
 }
 
 /// Writes the checksum of an event in its present state.

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::beside::{put_delta, put_tags, put_vector};
-use super::checksums::{seal, seal_document, seal_fields};
+use super::checksums::{MOVED_DOCUMENT, of_document, seal, seal_document, seal_fields};
 use super::columns::{author, first, json_field, json_text, row_id, timestamp, word};
 use super::condition::Condition;
 use super::events::{are_few_since, next_change, record};
@@ -379,34 +379,35 @@ fn repository_file(metadata: &str) -> Option<RepositoryFile> {
 
 /// Moves one document; one that is gone meanwhile stays so.
 fn move_document(connection: &Connection, moved: &MovedDocument) -> Result<()> {
-    let row: Option<i64> = connection
-        .prepare_cached("SELECT row FROM documents WHERE id = ?1")?
-        .query_row([&moved.from_id], |row| row.get(0))
-        .optional()?;
-    let Some(row) = row else { return Ok(()) };
-    if moved.id != moved.from_id {
-        // Another process may have written a document with the new id; the next run compares again.
-        let renamed = connection
-            .prepare_cached("UPDATE OR IGNORE documents SET id = ?2 WHERE row = ?1")?
-            .execute(params![row, moved.id])?;
-        if renamed == 0 {
-            return Ok(());
-        }
-    }
-    // One statement by row for each index that changes: all columns at once, found by id, took three times as long.
-    connection
-        .prepare_cached("UPDATE documents SET path = ?2, file_name = ?3, version = ?4 WHERE row = ?1")?
-        .execute(params![row, moved.path, moved.file_name, moved.version])?;
     let fields = RepositoryFile::fields(moved.repository_file.as_ref());
     let fields = Map::from_iter(fields.map(|(name, value)| (name.to_owned(), value)));
-    connection
-        .prepare_cached(
-            "UPDATE documents SET metadata = json_patch(metadata, ?2)
-             WHERE row = ?1 AND metadata <> json_patch(metadata, ?2)",
-        )?
-        .execute(params![row, Value::Object(fields).to_string()])?;
-    seal_document(connection, row)?;
+    let fields = Value::Object(fields).to_string();
+    // Two statements a document: a move of a large repository is little else. With one statement for each group of
+    // columns and two for the checksum it took three times as long.
+    let found: Option<(i64, String, u32)> = connection
+        .prepare_cached(MOVED_DOCUMENT)?
+        .query_row(
+            params![moved.from_id, moved.id, moved.path, moved.file_name, moved.version, fields],
+            |row| Ok((row.get(0)?, row.get("metadata")?, of_document(row)?)),
+        )
+        .optional()?;
+    let Some((row, metadata, checksum)) = found else { return Ok(()) };
     if moved.id == moved.from_id {
+        connection
+            .prepare_cached(
+                "UPDATE documents SET path = ?2, file_name = ?3, version = ?4, metadata = ?5, checksum = ?6 WHERE row = ?1",
+            )?
+            .execute(params![row, moved.path, moved.file_name, moved.version, metadata, checksum])?;
+        return Ok(());
+    }
+    // Another process may have written a document with the new id; the next run compares again.
+    let renamed = connection
+        .prepare_cached(
+            "UPDATE OR IGNORE documents SET path = ?2, file_name = ?3, version = ?4, metadata = ?5, checksum = ?6,
+             id = ?7 WHERE row = ?1",
+        )?
+        .execute(params![row, moved.path, moved.file_name, moved.version, metadata, checksum, moved.id])?;
+    if renamed == 0 {
         return Ok(());
     }
     let chunks: Vec<(i64, String)> = connection
