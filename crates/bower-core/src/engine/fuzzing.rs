@@ -136,7 +136,9 @@ fn html(data: &[u8]) {
 /// The first byte chooses the language.
 fn code(data: &[u8]) {
     const NAMES: &[&str] = &[
-        "a.rs", "a.py", "a.js", "a.ts", "a.tsx", "a.c", "a.go", "a.java", "a.txt", "a.csv", "a.json", "a.xml",
+        "a.rs", "a.py", "a.js", "a.ts", "a.tsx", "a.c", "a.go", "a.java", "a.txt", "a.csv", "a.json",
+        "a.xml", "a.sh", "a.cs", "a.cc", "a.h", "a.dart", "a.kt", "a.lua", "a.php", "a.ps1", "a.r", "a.rb",
+        "a.scala", "a.swift", "a.zig",
     ];
     if let Some((first, rest)) = data.split_first() {
         document(NAMES[usize::from(*first) % NAMES.len()], rest);

@@ -136,6 +136,9 @@ pub struct ImportedSource {
     pub kept: u64,
     /// Number of memories that an earlier import had brought.
     pub unchanged: u64,
+    /// Number of those that are archived here, by `undo` for example, although the program still has them.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub archived: u64,
     /// Number of memories that admission refused.
     pub junk: u64,
     /// Number of memories that only repeat another one, of this import or of the store.

@@ -1,9 +1,9 @@
 //! Tests of importing other programs' memories: what is kept, and that a dry run reports what the import does.
 
 use bower_core::engine::Engine;
-use bower_core::item::{Author, MemoryType, Status, Visibility};
+use bower_core::item::{Author, MemoryType, Origin, Status, Visibility};
 use bower_core::request::moving::{FindingKind, ImportRequest, Imported, ImportedSource};
-use bower_core::request::{CurateRequest, Item, Selection};
+use bower_core::request::{CurateRequest, Item, Selection, UndoRequest};
 use rusqlite::Connection;
 use std::path::Path;
 
@@ -123,6 +123,18 @@ fn memories_of_mem0_keep_their_fields_and_a_grown_export_adds_only_what_is_new()
     let source = &grown.sources[0];
     assert_eq!((source.kept, source.unchanged, source.stale), (3, 2, 1), "{source:?}");
     assert_eq!((grown.added, grown.updated), (2, 1));
+
+    // What was archived here stays so, and the report says it; undo of the undo brings it back.
+    let origin = Origin { source: Some("mem0".into()), ..Origin::default() };
+    let everything = Visibility::everything();
+    let request = UndoRequest { origin, dry_run: false };
+    let undone = engine.undo_origin(&everything, &request, now()).unwrap();
+    let gone = import(&engine, &path, false);
+    let source = &gone.sources[0];
+    assert_eq!((source.kept, source.unchanged, source.archived), (0, 5, 5), "{source:?}");
+    engine.undo(&everything, undone.event, now()).unwrap();
+    let back = import(&engine, &path, false);
+    assert_eq!((back.sources[0].kept, back.sources[0].archived), (0, 0), "{:?}", back.sources[0]);
 }
 
 #[test]

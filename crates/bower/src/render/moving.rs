@@ -103,6 +103,9 @@ fn moved_in(source: &ImportedSource, is_dry: bool, look: &Look) -> String {
     if source.unchanged > 0 {
         let _ = write!(head, ", {} here already", thousands(source.unchanged));
     }
+    if source.archived > 0 {
+        let _ = write!(head, " ({} stay archived; see bower undo)", thousands(source.archived));
+    }
     if source.relations > 0 {
         let _ = write!(head, ", {} between them", count(source.relations, "relation"));
     }
@@ -216,6 +219,7 @@ mod tests {
             memories: 12,
             kept: 6,
             unchanged: 2,
+            archived: 1,
             relations: 1,
             ..ImportedSource::default()
         };

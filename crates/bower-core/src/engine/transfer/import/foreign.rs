@@ -342,7 +342,7 @@ impl<'i, 'a> Moving<'i, 'a> {
         }
         let earlier = self.known.get(&memory.id).cloned();
         if let Some(item) = earlier.as_ref().filter(|item| item.content == memory.text.trim()) {
-            self.unchanged(memory, item.id.clone());
+            self.unchanged(memory, item);
             return Ok(());
         }
         if memory.text.len() > MAX_CONTENT_BYTES {
@@ -362,7 +362,7 @@ impl<'i, 'a> Moving<'i, 'a> {
             AdmissionOutcome::Admitted(admitted) => admitted,
         };
         if let Some(item) = earlier.filter(|item| item.content == admitted.memory.content) {
-            self.unchanged(memory, item.id);
+            self.unchanged(memory, &item);
             return Ok(());
         }
         self.format.source.clone_into(&mut admitted.memory.source);
@@ -370,10 +370,13 @@ impl<'i, 'a> Moving<'i, 'a> {
         admitted.memory.status = if memory.stale.is_some() { Status::Archived } else { Status::Active };
         admitted.memory.valid_to = memory.expires.or(admitted.memory.valid_to);
         match self.decide(&mut admitted)? {
-            Outcome::Repeats(id) if self.is_from_before(&id)? => self.unchanged(memory, id),
             Outcome::Repeats(id) => {
-                self.find(memory, FindingKind::Double, "the same text", Some(id.clone()));
-                self.placed(memory, id);
+                if let Some(item) = self.imported_before(&id)? {
+                    self.unchanged(memory, &item);
+                } else {
+                    self.find(memory, FindingKind::Double, "the same text", Some(id.clone()));
+                    self.placed(memory, id);
+                }
             }
             Outcome::Archived(id) => {
                 self.admitted(&admitted.curated);
@@ -465,12 +468,12 @@ impl<'i, 'a> Moving<'i, 'a> {
         Ok(Outcome::Kept(same, Box::new(choice), action))
     }
 
-    /// Whether an earlier import of the same program brought a memory.
-    fn is_from_before(&self, id: &str) -> Result<bool> {
+    /// Returns a memory that an earlier import of the same program brought.
+    fn imported_before(&self, id: &str) -> Result<Option<Item>> {
         if self.import.foreign.written.contains(id) || self.import.foreign.planned.has(id) {
-            return Ok(false);
+            return Ok(None);
         }
-        Ok(self.item(id)?.is_some_and(|item| item.source == self.format.source))
+        Ok(self.item(id)?.filter(|item| item.source == self.format.source))
     }
 
     /// Returns the item with an id.
@@ -482,10 +485,13 @@ impl<'i, 'a> Moving<'i, 'a> {
         Ok(store.items(&[row])?.pop().flatten())
     }
 
-    fn unchanged(&mut self, memory: &ForeignMemory, id: String) {
+    fn unchanged(&mut self, memory: &ForeignMemory, item: &Item) {
+        // What somebody archived here stays so: only undo brings it back.
+        let is_archived = item.status == Status::Archived && memory.stale.is_none();
+        self.report().archived += u64::from(is_archived);
         self.report().unchanged += 1;
         self.import.report.unchanged += 1;
-        self.placed(memory, id);
+        self.placed(memory, item.id.clone());
     }
 
     fn refused(&mut self, memory: &ForeignMemory, reason: &str) {
