@@ -42,6 +42,9 @@ const BATCH_CHUNKS: usize = 256;
 const BATCH_CHUNKS_OF_WORDS: usize = 1_024;
 /// Fewest moved documents of a commit, except for the last one. Other writers wait for about a tenth of a second.
 const BATCH_MOVES: usize = 4_096;
+/// Length of the writer's queue: a batch of moved documents with two notes each, so that the next files are read while one
+/// is committed. What is large, units with their vectors, is bounded by the window.
+const STEPS: usize = 3 * BATCH_MOVES;
 /// Number of chunks after which a long run compacts, beside its writer, so that questions asked meanwhile stay fast.
 const COMPACT_EVERY: usize = 25_000;
 
@@ -90,7 +93,7 @@ fn run<S: Source>(
     let start = Instant::now();
     let mut report = IndexReport::default();
     let (to_embed, units) = bounded::<WorkUnit>(QUEUE);
-    let (to_write, steps) = bounded::<Step>(QUEUE);
+    let (to_write, steps) = bounded::<Step>(STEPS);
     let (enter, window) = bounded::<()>(WINDOW);
     // Each compaction goes up to the requested change and takes no later rows, however late it starts.
     let (to_compact, compactions) = unbounded::<Coverage>();
@@ -125,7 +128,7 @@ fn run<S: Source>(
         if engine.model.get().is_err() {
             batch.most = BATCH_CHUNKS_OF_WORDS;
         }
-        let written = write(batch, steps, &window, progress, go_on, &mut report);
+        let written = write(batch, steps, window, progress, go_on, &mut report);
         let mut cpu = Cpu { model: 0.0, rest: thread_seconds() - before };
         let (read, spent) = reader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         cpu.rest += spent;
@@ -211,15 +214,19 @@ fn embed_units(engine: &Engine, units: &Receiver<WorkUnit>, to_write: &Sender<St
 }
 
 /// Receives steps in any order, and commits whole documents in batches, in the order in which they were read.
+///
+/// It owns the window, so that the reader, which may wait for room in it, ends with the writer.
 fn write(
     mut batch: Batch<'_>,
     steps: Receiver<Step>,
-    window: &Receiver<()>,
+    window: Receiver<()>,
     progress: &(dyn Fn(IndexProgress) + Sync),
     go_on: &(dyn Fn() -> bool + Sync),
     report: &mut IndexReport,
 ) -> Result<()> {
     let mut assembly = Assembly::default();
+    // Each unit took its place in the window before it was sent.
+    let make_room = move || window.try_recv().unwrap_or_default();
     let mut found = 0;
     for step in steps {
         if !go_on() {
@@ -244,8 +251,7 @@ fn write(
             Step::Note(Note::Problems(problems)) => report.problems.extend(problems),
             Step::Moved(document) => batch.moves(*document, report)?,
             Step::Embedded(embedded) => {
-                // Each unit took its place in the window before it was sent.
-                let documents = assembly.take(embedded?, || window.try_recv().unwrap_or_default());
+                let documents = assembly.take(embedded?, &make_room);
                 for document in documents {
                     report.indexed += 1;
                     report.chunks_kept += document.kept.len();

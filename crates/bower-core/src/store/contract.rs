@@ -256,6 +256,10 @@ fn a_document_keeps_adds_and_removes_chunks() {
         assert_eq!(find(&place("documents", None)), [None, Some(known[0].clone())]);
         assert_eq!(find(&place("others", None)), [None, None]);
         assert_eq!(find(&place("documents", Some("ann"))), [None, None]);
+        let outside = |place: &Namespace| store.documents_outside(place).unwrap();
+        assert_eq!(outside(&place("documents", None)), Vec::<String>::new());
+        assert_eq!(outside(&place("documents", Some("ann"))), std::slice::from_ref(&id));
+        assert_eq!(outside(&place("others", Some("ann"))), Vec::<String>::new());
         let item = store.items(&[after[0].1]).unwrap()[0].clone().unwrap();
         assert_eq!(
             (item.metadata["path"].clone(), item.metadata["lines"].clone()),

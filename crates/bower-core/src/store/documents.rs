@@ -196,6 +196,8 @@ pub trait DocumentStore {
     /// Returns the stored data of documents with these paths that have a chunk in a namespace, in the order of `paths`.
     /// Another scope or owner may have a document with the same path.
     fn documents_at(&self, place: &Namespace, paths: &[&str]) -> Result<Vec<Option<KnownDocument>>>;
+    /// Returns the ids of the collection's documents that have chunks, but none in the namespace.
+    fn documents_outside(&self, place: &Namespace) -> Result<Vec<String>>;
     /// Returns the chunks of a document: key and row, in order.
     fn chunks(&self, document: &str) -> Result<Vec<(String, RowId)>>;
     /// Returns the path of each row's document; `None` for a row that is no chunk.

@@ -20,32 +20,36 @@ pub(crate) struct StoredFiles {
     roots: PathSet,
     /// What this run looks at: the same, or only some paths below.
     looked_at: PathSet,
-    by_path: HashMap<String, KnownDocument>,
+    by_path: HashMap<String, Arc<KnownDocument>>,
+    /// Files of repositories that still have the ids of their paths, as earlier versions gave them, by the ids that they would
+    /// get now.
+    by_later_id: HashMap<String, Arc<KnownDocument>>,
     /// Roots of working trees that have documents of their own beside those of another clone.
     own_trees: HashSet<PathBuf>,
-    /// Made when a file is met that is not stored at its path: most runs meet none.
-    lookups: Option<Lookups>,
+    /// The document with each id; `None` if it has its path by this run. Made when a file is met that is not stored at its
+    /// path: most runs meet none.
+    by_id: Option<HashMap<String, Option<Arc<KnownDocument>>>>,
+    /// Documents by content hash and file name, in the order of their paths. Made when such a file is not known by its
+    /// repository either.
+    by_content: Option<ByContent>,
     /// The repository of each folder.
     folders: HashMap<PathBuf, Option<Arc<Repository>>>,
     /// Roots of the working trees of this run, by the identity of their repository.
     trees: HashMap<String, PathBuf>,
     /// Whether documents below a root may move to the worktrees of a common folder.
     movable: HashMap<(PathBuf, PathBuf), bool>,
+    /// Ids of documents that only other scopes and owners see. Read when a document is found that may move: one question
+    /// for all of them, because a question for each took a third of the time of a moved repository.
+    of_others: Option<HashSet<String>>,
 }
 
-/// The stored documents by what a file is recognised by that is not stored at its path.
-struct Lookups {
-    ids: HashSet<String>,
-    /// Paths by the id that a file of a repository has on every machine.
-    by_repository: HashMap<String, String>,
-    /// Paths by content hash and file name, in order.
-    by_content: HashMap<(String, String), VecDeque<String>>,
-}
+/// Documents by content hash and file name.
+type ByContent = HashMap<(String, String), VecDeque<Arc<KnownDocument>>>;
 
 /// A file with its stored document.
 pub(crate) struct Match {
     /// The document, as it is stored.
-    pub stored: Option<KnownDocument>,
+    pub stored: Option<Arc<KnownDocument>>,
     /// The id that it should have.
     pub id: String,
     /// The place in a repository that it should have.
@@ -93,27 +97,39 @@ impl StoredFiles {
             roots: PathSet::new(roots),
             looked_at,
             by_path: HashMap::with_capacity(documents.len()),
+            by_later_id: HashMap::new(),
             own_trees: HashSet::new(),
-            lookups: None,
+            by_id: None,
+            by_content: None,
             folders: HashMap::new(),
             trees: HashMap::new(),
             movable: HashMap::new(),
+            of_others: None,
         };
         for mut document in documents {
-            let is_at_path = document.id == files.id_of_path(&document.path);
+            let is_at_path = || document.id == files.id_of_path(&document.path);
             let tree = document.repository_file.as_ref().and_then(|file| tree_of(&document.path, file));
+            let mut later_id = None;
             if let (Some(file), Some(tree)) = (&document.repository_file, tree) {
-                if !is_at_path && document.id != files.id_in_repository(file) {
-                    if document.id != files.id_in_tree(file, &tree) {
+                let shared = files.id_in_repository(file);
+                if document.id != shared {
+                    if is_at_path() {
+                        later_id = Some(shared);
+                    } else if document.id == files.id_in_tree(file, tree) {
+                        files.own_trees.insert(tree.to_path_buf());
+                    } else {
                         continue;
                     }
-                    files.own_trees.insert(tree);
                 }
-            } else if is_at_path {
+            } else if is_at_path() {
                 // Front matter may have fields with these names.
                 document.repository_file = None;
             } else {
                 continue;
+            }
+            let document = Arc::new(document);
+            if let Some(later_id) = later_id {
+                files.by_later_id.insert(later_id, Arc::clone(&document));
             }
             files.by_path.insert(document.path.clone(), document);
         }
@@ -122,7 +138,7 @@ impl StoredFiles {
 
     /// Returns all documents, those of this run at their new paths.
     pub(crate) fn documents(&self) -> impl Iterator<Item = &KnownDocument> {
-        self.by_path.values()
+        self.by_path.values().map(Arc::as_ref)
     }
 
     /// Finds the stored document of a file with this content, and the id and place that it should have.
@@ -153,14 +169,24 @@ impl StoredFiles {
         if let (Some(file), Some(repository)) = (&file, repository.as_deref()) {
             stored = self.elsewhere(file, repository, name);
         }
-        let stored = match stored.or_else(|| self.of_content(path, hash)) {
-            // Documents of another scope or owner are for others to see.
-            Some(stored) if belongs(store, &stored, namespace)? => Some(stored),
-            Some(_) | None => None,
-        };
+        let mut stored = stored.or_else(|| self.of_content(path, hash));
+        if let Some(found) = &stored
+            && self.is_of_others(store, namespace, &found.id)?
+        {
+            stored = None;
+        }
         let stored_id = stored.as_ref().map(|stored| stored.id.as_str());
         let id = self.id_at(name, file.as_ref(), tree.as_deref(), stored_id);
         Ok(Match { stored, id, file })
+    }
+
+    /// Whether a document has chunks, but none in a namespace.
+    fn is_of_others(&mut self, store: &dyn Store, namespace: &Namespace, id: &str) -> Result<bool> {
+        let of_others = match &mut self.of_others {
+            Some(read) => read,
+            unread => unread.insert(store.documents_outside(namespace)?.into_iter().collect()),
+        };
+        Ok(of_others.contains(id))
     }
 
     /// Remembers that a file's document is at its path now.
@@ -170,24 +196,30 @@ impl StoredFiles {
             && (stored.path != name || stored.id != id)
         {
             self.by_path.remove(&stored.path);
-            let moved =
-                KnownDocument { id: id.clone(), path: name.to_owned(), repository_file: file, ..stored };
-            self.by_path.insert(name.to_owned(), moved);
+            let mut moved = Arc::unwrap_or_clone(stored);
+            moved.id.clone_from(&id);
+            name.clone_into(&mut moved.path);
+            moved.repository_file = file;
+            self.by_path.insert(name.to_owned(), Arc::new(moved));
         }
-        if let Some(lookups) = &mut self.lookups {
-            lookups.ids.insert(id);
+        if let Some(by_id) = &mut self.by_id {
+            by_id.insert(id, None);
         }
     }
 
     /// Returns the roots of working trees that are gone, of the repositories that this run has met.
     pub(crate) fn gone_trees(&self) -> HashSet<PathBuf> {
-        let is_met = |file: &&RepositoryFile| self.trees.contains_key(&file.repository);
-        let tree = |document: &KnownDocument| {
-            let file = document.repository_file.as_ref().filter(is_met)?;
-            Some((tree_of(&document.path, file)?, file.repository.clone()))
-        };
-        let trees: HashSet<(PathBuf, String)> = self.documents().filter_map(tree).collect();
-        trees.into_iter().filter(|(root, identity)| is_gone(root, identity)).map(|(root, _)| root).collect()
+        let mut trees: HashSet<(&Path, &str)> = HashSet::new();
+        for document in self.by_path.values() {
+            if let Some(file) = &document.repository_file
+                && self.trees.contains_key(&file.repository)
+                && let Some(root) = tree_of(&document.path, file)
+            {
+                trees.insert((root, &file.repository));
+            }
+        }
+        let gone = trees.into_iter().filter(|(root, identity)| is_gone(root, identity));
+        gone.map(|(root, _)| root.to_path_buf()).collect()
     }
 
     /// Returns where the file of a document would be if this run looks at it.
@@ -200,7 +232,7 @@ impl StoredFiles {
         }
         let file = document.repository_file.as_ref()?;
         let root = self.trees.get(&file.repository)?;
-        let is_gone = gone.contains(&tree_of(&document.path, file)?);
+        let is_gone = gone.contains(tree_of(&document.path, file)?);
         Some(root.join(&file.relative_path)).filter(|path| is_gone && self.looked_at.holds(path))
     }
 
@@ -221,37 +253,31 @@ impl StoredFiles {
         repository
     }
 
-    /// Makes the lookups.
+    /// Makes the lookup by id.
     fn prepare(&mut self) {
-        if self.lookups.is_some() {
-            return;
+        if self.by_id.is_none() {
+            let documents = self.by_path.values();
+            self.by_id =
+                Some(documents.map(|document| (document.id.clone(), Some(Arc::clone(document)))).collect());
         }
-        let mut documents: Vec<&KnownDocument> = self.by_path.values().collect();
-        documents.sort_unstable_by(|one, other| one.path.cmp(&other.path));
-        let (mut ids, mut by_repository) = (HashSet::new(), HashMap::new());
-        let mut by_content: HashMap<_, VecDeque<String>> = HashMap::new();
-        for document in documents {
-            ids.insert(document.id.clone());
-            if let Some(file) = &document.repository_file {
-                let (shared, by_path) = (self.id_in_repository(file), self.id_of_path(&document.path));
-                if [&shared, &by_path].contains(&&document.id) {
-                    by_repository.insert(shared, document.path.clone());
-                }
-            }
-            let key = (document.hash.clone(), last_part(&document.path).to_owned());
-            by_content.entry(key).or_default().push_back(document.path.clone());
-        }
-        self.lookups = Some(Lookups { ids, by_repository, by_content });
     }
 
     /// Returns the document of this file of a repository in another working tree, if it may move.
-    fn elsewhere(&mut self, file: &RepositoryFile, to: &Repository, name: &str) -> Option<KnownDocument> {
+    fn elsewhere(
+        &mut self,
+        file: &RepositoryFile,
+        to: &Repository,
+        name: &str,
+    ) -> Option<Arc<KnownDocument>> {
         if self.own_trees.contains(&to.root) {
             return None;
         }
-        let path = self.lookups.as_ref()?.by_repository.get(&self.id_in_repository(file))?;
-        let stored = self.by_path.get(path).filter(|stored| stored.path != name)?.clone();
-        let from = tree_of(&stored.path, stored.repository_file.as_ref()?)?;
+        let id = self.id_in_repository(file);
+        let known = self.by_id.as_ref()?.get(&id).and_then(Option::as_ref);
+        let known = known.or_else(|| self.by_later_id.get(&id))?;
+        // A document that has moved is at its old path no more.
+        let stored = self.by_path.get(&known.path).filter(|stored| stored.path != name)?.clone();
+        let from = tree_of(&stored.path, stored.repository_file.as_ref()?)?.to_path_buf();
         let is_below = self.roots.holds(&from);
         let may_move = || match ingest::repository_at(&from) {
             Some(other) if other.identity == to.identity => other.common == to.common && !is_below,
@@ -262,13 +288,14 @@ impl StoredFiles {
     }
 
     /// Returns a document with this content and file name whose own file is gone.
-    fn of_content(&mut self, path: &Path, hash: &str) -> Option<KnownDocument> {
+    fn of_content(&mut self, path: &Path, hash: &str) -> Option<Arc<KnownDocument>> {
         let key = (hash.to_owned(), name_of(Path::new(path.file_name()?)));
-        let waiting = self.lookups.as_mut()?.by_content.get_mut(&key)?;
+        let by_path = &self.by_path;
+        let waiting = self.by_content.get_or_insert_with(|| by_content(by_path)).get_mut(&key)?;
         // Each is taken once, in order: the files of a moved folder are met in the order that they had.
         while let Some(candidate) = waiting.pop_front() {
-            let Some(stored) = self.by_path.get(&candidate) else { continue };
-            let at = Path::new(&candidate);
+            let Some(stored) = by_path.get(&candidate.path) else { continue };
+            let at = Path::new(&stored.path);
             let is_gone = at.is_absolute()
                 && std::fs::symlink_metadata(at)
                     .is_err_and(|source| source.kind() == std::io::ErrorKind::NotFound);
@@ -288,14 +315,15 @@ impl StoredFiles {
         tree: Option<&Path>,
         stored: Option<&str>,
     ) -> String {
-        let by_path = self.id_of_path(name);
-        let (Some(file), Some(tree)) = (file, tree) else { return by_path };
-        let (shared, own) = (self.id_in_repository(file), self.id_in_tree(file, tree));
-        let is_taken = |id| self.lookups.as_ref().is_some_and(|lookups| lookups.ids.contains(id));
-        match stored {
-            Some(stored) if [&by_path, &shared, &own].iter().any(|id| *id == stored) => stored.to_owned(),
-            Some(_) | None if self.own_trees.contains(tree) || is_taken(&shared) => own,
-            Some(_) | None => shared,
+        let (Some(file), Some(tree)) = (file, tree) else { return self.id_of_path(name) };
+        let shared = self.id_in_repository(file);
+        let own = || self.id_in_tree(file, tree);
+        let fits = |stored: &&str| *stored == shared || *stored == own() || *stored == self.id_of_path(name);
+        let is_taken = || self.by_id.as_ref().is_some_and(|by_id| by_id.contains_key(&shared));
+        match stored.filter(fits) {
+            Some(stored) => stored.to_owned(),
+            None if self.own_trees.contains(tree) || is_taken() => own(),
+            None => shared,
         }
     }
 
@@ -310,12 +338,6 @@ impl StoredFiles {
     fn id_in_tree(&self, file: &RepositoryFile, tree: &Path) -> String {
         derive_id(&["file", &self.collection, &file.repository, &file.relative_path, &name_of(tree)])
     }
-}
-
-/// Whether a document has a chunk in a namespace, or none at all.
-fn belongs(store: &dyn Store, stored: &KnownDocument, namespace: &Namespace) -> Result<bool> {
-    let found = store.documents_at(namespace, &[&stored.path])?;
-    Ok(found.iter().flatten().any(|found| found.id == stored.id) || store.chunks(&stored.id)?.is_empty())
 }
 
 /// Whether a repository has no working tree here any more.
@@ -333,11 +355,23 @@ fn repository_file(repository: &Repository, path: &Path) -> Option<RepositoryFil
 }
 
 /// Returns the root of the working tree: a path without the part below the root. Both separators have one byte.
-fn tree_of(path: &str, file: &RepositoryFile) -> Option<PathBuf> {
+fn tree_of<'a>(path: &'a str, file: &RepositoryFile) -> Option<&'a Path> {
     let end = path.len().checked_sub(file.relative_path.len() + 1)?;
     let below = path.get(end..)?.strip_prefix(['/', '\\'])?;
     let is_same = below == file.relative_path || below.replace('\\', "/") == file.relative_path;
-    is_same.then(|| PathBuf::from(&path[..end]))
+    is_same.then(|| Path::new(&path[..end]))
+}
+
+/// Returns documents by content hash and file name, in the order of their paths.
+fn by_content(by_path: &HashMap<String, Arc<KnownDocument>>) -> ByContent {
+    let mut documents: Vec<_> = by_path.values().collect();
+    documents.sort_unstable_by(|one, other| one.path.cmp(&other.path));
+    let mut found = ByContent::new();
+    for document in documents {
+        let key = (document.hash.clone(), last_part(&document.path).to_owned());
+        found.entry(key).or_default().push_back(Arc::clone(document));
+    }
+    found
 }
 
 fn last_part(path: &str) -> &str {
@@ -391,7 +425,7 @@ mod tests {
         ] {
             let stored = document("", path, Some(("r", relative)));
             let file = stored.repository_file.as_ref().expect("one was given");
-            assert_eq!(tree_of(path, file), expected.map(PathBuf::from), "{path}");
+            assert_eq!(tree_of(path, file), expected.map(Path::new), "{path}");
         }
     }
 

@@ -330,7 +330,7 @@ impl FileSource {
         let found = self.stored.find(engine.store.as_ref(), path, &name, hash, &self.namespace)?;
         // A title that is made of the path is a part of every chunk, so it must be read again if it changes.
         let is_unchanged =
-            is_same(found.stored.as_ref(), hash, &engine.settings) && !found.is_renamed(path, &name);
+            is_same(found.stored.as_deref(), hash, &engine.settings) && !found.is_renamed(path, &name);
         if is_unchanged {
             let moved = found.moved(path, &name);
             self.stored.keep(&name, found);

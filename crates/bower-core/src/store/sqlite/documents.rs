@@ -140,6 +140,21 @@ impl DocumentStore for SqliteStore {
         })
     }
 
+    fn documents_outside(&self, place: &Namespace) -> crate::Result<Vec<String>> {
+        let Namespace { collection, scope, owner } = place;
+        self.read("look for documents of others", |connection| {
+            connection
+                .prepare_cached(
+                    "SELECT d.id FROM documents d JOIN (
+                       SELECT document FROM items WHERE document IS NOT NULL
+                       GROUP BY document HAVING NOT max(scope = ?2 AND owner IS ?3)) other ON other.document = d.row
+                     WHERE d.collection = ?1",
+                )?
+                .query_map(params![collection, scope.word(), owner], |row| row.get(0))?
+                .collect()
+        })
+    }
+
     fn chunks(&self, document: &str) -> crate::Result<Vec<(String, RowId)>> {
         self.read("read a document's chunks", |connection| {
             connection
