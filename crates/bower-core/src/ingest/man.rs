@@ -147,7 +147,7 @@ impl Page {
             "br" | "RS" | "Bl" | "Os" | "Dd" | "ad" | "na" | "hy" | "nh" | "ne" | "in" | "ti" | "ll"
             | "nr" | "ds" | "so" | "ft" | "ps" | "vs" | "tr" | "mso" | "cc" | "ta" | "UE" | "ME" | "SY"
             | "YS" | "PD" | "DT" | "pl" | "rm" | "rn" | "tm" | "ce" | "fam" | "color" | "lf" | "rr"
-            | "als" | "nop" | "ss" | "bp" | "it" | "Bk" | "Ek" | "Rs" | "Re" => {}
+            | "als" | "nop" | "ss" | "bp" | "it" | "Bk" | "Ek" | "Rs" | "Re" | "UC" | "AT" => {}
             // Their words alternate between two fonts without blanks.
             "BR" | "RB" | "BI" | "IB" | "IR" | "RI" => self.text(&words().concat()),
             "UR" | "MT" => self.text(&format!("<{rest}>")),
@@ -493,6 +493,11 @@ mod tests {
             "- -a\n  All\n  of it.\n\n- A point.\n\nAfter:\n\n```\nls -l\n  x\n```\n\nEnd.",
         );
         check(".TS\ntab(;);\nl l.\nKey;Value\n_\na;b\n.TE\n", "| Key | Value |\n|---|---|\n| a | b |");
+    }
+
+    #[test]
+    fn macros_of_the_footer_leave_no_text() {
+        check(".TH A 1\n.UC 4\n.SH NAME\na - b\n.AT 3\n", "# Name\n\na - b");
     }
 
     #[test]
