@@ -1,7 +1,7 @@
 //! The delta of the text index: rows that the index lacks, as small blobs that are scanned directly.
 //! A row found here scores as if the index contained it, and compaction adds its terms unchanged.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::{ControlFlow, Range};
 
 use tantivy::fieldnorm::FieldNormReader;
@@ -209,8 +209,8 @@ pub struct DeltaScan<'a> {
     terms: Vec<Vec<u8>>,
     /// One bit for each [`slot`] that a query term has.
     slots: u64,
-    /// The possible names of speakers in the query.
-    names: &'a [String],
+    /// The words by which speakers whom the query names are found, each with its term.
+    names: Vec<(String, usize)>,
     keep: Option<&'a RowSet>,
     /// The rows that count in the statistics; `None` is all.
     counted: Option<&'a RowSet>,
@@ -232,20 +232,28 @@ pub struct Delta {
     hits: Vec<Hit>,
     /// For each hit, one frequency per term of the query.
     frequencies: Vec<u8>,
+    /// Lines of a hit that a person spoke whom a term names: hit, term, and number of lines.
+    spoken: Vec<(usize, usize, u32)>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Hit {
     row: RowId,
     length_id: u8,
-    speaker: f32,
+    /// Number of spoken lines.
+    lines: u32,
 }
 
 impl<'a> DeltaScan<'a> {
-    /// Starts a scan for terms and speakers ([`super::query_names`]). Rows outside `keep` count in the statistics but
-    /// are not found.
-    pub fn new(terms: &[QueryTerm], names: &'a [String], keep: Option<&'a RowSet>) -> Self {
+    /// Starts a scan for terms and the speakers whom they name. Rows outside `keep` count in the statistics but are not
+    /// found.
+    pub fn new(terms: &[QueryTerm], keep: Option<&'a RowSet>) -> Self {
         let statistics = Statistics { docs: 0, tokens: 0, frequencies: vec![0; terms.len()] };
+        let names = terms
+            .iter()
+            .enumerate()
+            .flat_map(|(nth, term)| term.speaker.iter().map(move |word| (word.clone(), nth)));
+        let names = names.take(speaker::MOST_ASKED).collect();
         let terms: Vec<_> = terms.iter().map(|term| term.term.as_bytes().to_vec()).collect();
         let slots = terms.iter().fold(0, |slots, term| slots | 1 << slot(term));
         Self { terms, slots, names, keep, counted: None, delta: Delta { statistics, ..Delta::default() } }
@@ -269,8 +277,8 @@ impl<'a> DeltaScan<'a> {
             return Err(refused());
         }
         let length = length_of(blob);
-        let Delta { statistics, hits, frequencies } = &mut self.delta;
-        let base = frequencies.len();
+        let Delta { statistics, hits, frequencies, spoken } = &mut self.delta;
+        let (base, first_spoken) = (frequencies.len(), spoken.len());
         let mut found = false;
         let mut entries = Entries::new(&blob[HEADER..]);
         for (term, count) in entries.by_ref() {
@@ -287,17 +295,19 @@ impl<'a> DeltaScan<'a> {
                 }
             }
         }
-        let (mut spoken, mut lines) = (0, 0);
+        let mut lines = 0;
         let mut speakers = Entries::new(entries.rest);
         if !self.names.is_empty() {
             for (term, count) in speakers.by_ref() {
                 let count = u32::from(saturated(count));
-                spoken += count * self.names.iter().filter(|name| name.as_bytes() == term).count() as u32;
+                let named = self.names.iter().filter(|(name, _)| name.as_bytes() == term);
+                spoken.extend(named.map(|&(_, nth)| (hits.len(), nth, count)));
                 lines += if term == speaker::LINES.as_bytes() { count } else { 0 };
             }
         }
         if entries.is_broken || speakers.is_broken {
             frequencies.truncate(base);
+            spoken.truncate(first_spoken);
             return Err(refused());
         }
         let counts = self.counted.is_none_or(|counted| counted.contains(row));
@@ -312,15 +322,15 @@ impl<'a> DeltaScan<'a> {
             let row = &frequencies[base..];
             statistics.frequencies.iter_mut().zip(row).for_each(|(all, one)| *all += u64::from(*one > 0));
         }
-        let speaker = if spoken == 0 { 0.0 } else { speaker::share(spoken, lines) };
-        if !found && spoken > 0 {
+        if !found && spoken.len() > first_spoken {
             frequencies.resize(base + self.terms.len(), 0);
             found = true;
         }
         if found && self.keep.is_some_and(|keep| !keep.contains(row)) {
             frequencies.truncate(base);
+            spoken.truncate(first_spoken);
         } else if found {
-            hits.push(Hit { row, length_id: FieldNormReader::fieldnorm_to_id(length), speaker });
+            hits.push(Hit { row, length_id: FieldNormReader::fieldnorm_to_id(length), lines });
         }
         Ok(())
     }
@@ -388,18 +398,30 @@ impl Delta {
         let width = self.statistics.frequencies.len();
         let at: HashMap<RowId, usize> = self.hits.iter().zip(0..).map(|(hit, at)| (hit.row, at)).collect();
         let mut rest = Vec::with_capacity(rows.len());
+        let mut places: HashMap<usize, usize> = HashMap::new();
         for (place, row) in rows.iter().enumerate() {
             let Some(&at) = at.get(row) else {
                 rest.push(place);
                 continue;
             };
             let hit = &self.hits[at];
-            examined.rows[place].speaker = hit.speaker;
+            places.insert(at, place);
             for (nth, &term) in used.iter().enumerate() {
                 let frequency = self.frequencies[at * width + term];
                 if frequency > 0 {
                     examined.add(place, nth, bm25.term(nth, hit.length_id, frequency.into()));
                 }
+            }
+        }
+        let mut spoken: BTreeMap<(usize, usize), u32> = BTreeMap::new();
+        for (at, term, lines) in &self.spoken {
+            if let Some(nth) = used.iter().position(|used| used == term) {
+                *spoken.entry((*at, nth)).or_default() += lines;
+            }
+        }
+        for ((at, nth), spoken) in spoken {
+            if let Some(&place) = places.get(&at) {
+                examined.add_spoken(place, nth, spoken, self.hits[at].lines);
             }
         }
         rest
@@ -493,7 +515,7 @@ mod tests {
     fn the_delta_alone_is_searched() {
         let terms = query_terms("brown dogs", ENGLISH);
         let keep: RowSet = [RowId(1), RowId(2), RowId(3), RowId(4)].into_iter().collect();
-        let mut scan = DeltaScan::new(&terms, &[], Some(&keep));
+        let mut scan = DeltaScan::new(&terms, Some(&keep));
         for (row, text) in [(4, "a dog"), (3, "a dog"), (2, "a cat"), (1, "a brown dog"), (9, "brown dog")] {
             scan.push(RowId(row), &encode_terms(text, ENGLISH)).unwrap();
         }
@@ -508,8 +530,7 @@ mod tests {
     #[test]
     fn what_is_no_blob_is_refused() {
         let whole = encode_terms("Ada: a dog and a cat", ENGLISH);
-        let names = ["ada".to_owned()];
-        let mut scan = DeltaScan::new(&[], &names, None);
+        let mut scan = DeltaScan::new(&query_terms("ada", ENGLISH), None);
         let refused = |scan: &mut DeltaScan<'_>, blob: &[u8]| {
             let error = scan.push(RowId(7), blob).unwrap_err().to_string();
             assert!(error.starts_with("terms of row 7: ") && !is_whole(blob), "{error}");

@@ -13,6 +13,8 @@ pub struct Examined {
     pub names: Vec<bool>,
     /// The part of each used term in each row: `weights.len()` numbers per row.
     pub parts: Vec<f32>,
+    /// The share of each row's lines that a person spoke whom a used term names, 0..1: `weights.len()` numbers per row.
+    pub spoken: Vec<f32>,
     /// The sum of weight times rarity (idf) over all terms of the question, including those that no row has.
     pub idf_sum: f32,
 }
@@ -24,16 +26,15 @@ pub struct RowWords {
     pub score: f32,
     /// The row's indexed parent, 0 if it has none; `None` if the index lacks the row.
     pub parent: Option<u64>,
-    /// The share of its lines spoken by a person whom the question names, 0..1.
-    pub speaker: f32,
 }
 
 impl Examined {
     /// Returns results for that many rows without terms.
     pub fn new(rows: usize, weights: Vec<f32>, idf_sum: f32) -> Self {
         let parts = vec![0.0; rows * weights.len()];
+        let spoken = parts.clone();
         let names = vec![false; weights.len()];
-        Self { rows: vec![RowWords::default(); rows], parts, names, weights, idf_sum }
+        Self { rows: vec![RowWords::default(); rows], parts, spoken, names, weights, idf_sum }
     }
 
     /// Returns results for rows without a text channel.
@@ -61,6 +62,36 @@ impl Examined {
     pub fn push(&mut self, other: &Self, place: usize) {
         self.rows.push(other.rows[place]);
         self.parts.extend_from_slice(other.parts_of(place));
+        self.spoken.extend_from_slice(&other.spoken[place * other.weights.len()..][..other.weights.len()]);
+    }
+
+    /// Returns for each row the share of it that is spoken by people whom the question names, 0..1.
+    ///
+    /// A term counts by how sure it is that it names a speaker: the share of the rows with it that a speaker of this name
+    /// spoke. A colon makes a speaker of the title `The Index: a history`, but most rows with `index` have none. Only the
+    /// given rows count, so nothing of the rest of the store shows.
+    pub fn speakers(&self) -> Vec<f32> {
+        let width = self.weights.len();
+        let count = |values: &[f32], nth: usize| {
+            values.iter().skip(nth).step_by(width).filter(|value| **value > 0.0).count()
+        };
+        let certainty: Vec<f32> = (0..width)
+            .map(|nth| match count(&self.spoken, nth) {
+                0 => 0.0,
+                spoken => spoken as f32 / count(&self.parts, nth).max(spoken) as f32,
+            })
+            .collect();
+        (0..self.rows.len())
+            .map(|place| {
+                let spoken = &self.spoken[place * width..][..width];
+                spoken.iter().zip(&certainty).map(|(share, certain)| share * certain).sum::<f32>().min(1.0)
+            })
+            .collect()
+    }
+
+    /// Sets the share of a row that a person spoke whom a term names, by the numbers of lines.
+    pub(super) fn add_spoken(&mut self, place: usize, nth: usize, spoken: u32, lines: u32) {
+        self.spoken[place * self.weights.len() + nth] = super::speaker::share(spoken, lines);
     }
 
     pub(super) fn add(&mut self, place: usize, nth: usize, part: f32) {
@@ -71,5 +102,27 @@ impl Examined {
     /// Returns the part of each used term in the row at a position.
     pub fn parts_of(&self, place: usize) -> &[f32] {
         &self.parts[place * self.weights.len()..][..self.weights.len()]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Terms `index` and `ada`; five rows.
+    #[test]
+    fn a_term_counts_by_how_sure_it_is_that_it_names_a_speaker() {
+        let mut examined = Examined::new(5, vec![1.0, 1.0], 2.0);
+        // The title `The Index: a history`, with a line below it, and three texts about an index.
+        examined.add_spoken(0, 0, 1, 2);
+        (0..4).for_each(|row| examined.add(row, 0, 1.0));
+        // Ada spoke one of the two lines, and nobody else names her.
+        examined.add_spoken(4, 1, 1, 2);
+        examined.add(4, 1, 1.0);
+        assert_eq!(examined.speakers(), [0.125, 0.0, 0.0, 0.0, 0.5]);
+        // Somebody mentions her.
+        examined.add(3, 1, 1.0);
+        assert_eq!(examined.speakers(), [0.125, 0.0, 0.0, 0.0, 0.25]);
+        assert_eq!(Examined::unknown(2).speakers(), [0.0, 0.0]);
     }
 }

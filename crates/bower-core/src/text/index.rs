@@ -151,8 +151,7 @@ impl TextIndex {
 
     /// Returns for each indexed word the number of rows in its files that contain it, deleted rows included.
     pub fn kept_with(&self, words: &[String]) -> Result<Vec<u64>> {
-        let terms = words.iter().map(|word| QueryTerm { term: word.clone(), weight: 1.0, is_name: false });
-        self.rows_with(&terms.collect::<Vec<_>>())
+        self.rows_with(&words.iter().map(QueryTerm::of).collect::<Vec<_>>())
     }
 
     /// Whether the index has no rows.
@@ -192,7 +191,8 @@ impl TextIndex {
         let bm25 = delta::weigh(terms, &statistics, &used);
         let idf_sum = delta::idf_sum(terms, &statistics);
         let names = used.iter().map(|&nth| terms[nth].is_name).collect();
-        Ok(Prepared { infos, used, bm25, idf_sum, names })
+        let speakers = used.iter().map(|&nth| terms[nth].speaker.clone()).collect();
+        Ok(Prepared { infos, used, bm25, idf_sum, names, speakers })
     }
 
     /// Returns the statistics of index and delta together, and each segment's position of each term.
@@ -388,6 +388,8 @@ pub struct Prepared {
     idf_sum: f32,
     /// For each of those, whether it is a name in the question.
     pub(super) names: Vec<bool>,
+    /// For each of those, the words by which a speaker of this name is found.
+    pub(super) speakers: Vec<Vec<String>>,
 }
 
 /// The best `k` rows so far.

@@ -28,6 +28,6 @@ pub use examined::Examined;
 pub use highlight::{Snippet, snippet};
 pub use index::{Prepared, TextIndex};
 pub use language::Language;
-pub use query::{QueryTerm, query_names, query_terms};
+pub use query::{QueryTerm, query_terms};
 pub use rarity::{Rarity, rarity};
 pub use spelling::{AskedTerm, asked_terms, corrections};

@@ -12,9 +12,6 @@ use super::stopwords;
 /// rarest (see [`super::index::TextIndex::search`]).
 pub const MOST_TERMS: usize = 256;
 
-/// Most words of a question that are considered as speakers' names.
-const MOST_NAMES: usize = 64;
-
 /// A term to look for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QueryTerm {
@@ -24,6 +21,16 @@ pub struct QueryTerm {
     pub weight: f32,
     /// Whether it is a name in the question: a capital within a sentence, a compound (`web-041`, `userId`), a word with digits.
     pub is_name: bool,
+    /// The words by which a speaker of this name would be found, folded like names in [`super::speaker`]: `neill` and `o`
+    /// of `O'Neill`. Empty for a compound, whose parts are terms of their own.
+    pub speaker: Vec<String>,
+}
+
+impl QueryTerm {
+    /// Makes a term that names nobody.
+    pub fn of(term: impl Into<String>) -> Self {
+        Self { term: term.into(), weight: 1.0, is_name: false, speaker: Vec::new() }
+    }
 }
 
 /// Returns the distinct terms of a question in the order of their first occurrence; empty only for an empty text.
@@ -40,26 +47,18 @@ pub fn query_terms(text: &str, language: Language) -> Vec<QueryTerm> {
         let stop = language == Language::English && is_stop(text, &found, has_lower, first);
         let is_name = is_name(text, &found, has_lower, first);
         first = false;
-        if stop {
-            stops.add(found.term, false);
-        } else {
-            kept.add(found.term, is_name);
-        }
+        let speaker = match found.shape {
+            TermShape::Joined => Vec::new(),
+            TermShape::Word | TermShape::Gram | TermShape::Sign => {
+                super::speaker::words(&text[found.at.clone()]).collect()
+            }
+        };
+        let terms = if stop { &mut stops } else { &mut kept };
+        terms.add(QueryTerm { is_name: is_name && !stop, speaker, ..QueryTerm::of(found.term) });
         let full = kept.list.len() >= MOST_TERMS;
         if full { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
     if kept.list.is_empty() { stops.list } else { kept.list }
-}
-
-/// Returns the words of a question that may be names of speakers: every distinct word, folded like names in [`super::speaker`].
-pub fn query_names(text: &str) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
-    for word in super::speaker::words(text) {
-        if names.len() < MOST_NAMES && !names.contains(&word) {
-            names.push(word);
-        }
-    }
-    names
 }
 
 /// Whether a word is a name. Acronyms are not counted, because they often name a kind of thing ("the IP"); nor is a
@@ -98,14 +97,18 @@ struct Terms {
 }
 
 impl Terms {
-    fn add(&mut self, term: &str, is_name: bool) {
-        if let Some(&at) = self.at.get(term) {
-            self.list[at].weight += 1.0;
-            self.list[at].is_name |= is_name;
+    fn add(&mut self, term: QueryTerm) {
+        if let Some(&at) = self.at.get(&term.term) {
+            let known = &mut self.list[at];
+            known.weight += 1.0;
+            known.is_name |= term.is_name;
+            known.speaker.extend(term.speaker);
+            known.speaker.sort_unstable();
+            known.speaker.dedup();
             return;
         }
-        self.at.insert(term.to_owned(), self.list.len());
-        self.list.push(QueryTerm { term: term.to_owned(), weight: 1.0, is_name });
+        self.at.insert(term.term.clone(), self.list.len());
+        self.list.push(term);
     }
 }
 

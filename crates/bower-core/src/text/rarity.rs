@@ -58,7 +58,7 @@ mod tests {
     #[test]
     fn rows_of_the_delta_are_counted() {
         let terms = query_terms("port server zebra", Language::English);
-        let mut scan = DeltaScan::new(&terms, &[], None);
+        let mut scan = DeltaScan::new(&terms, None);
         for (row, text) in ["the port, the port", "a server port", "nothing"].iter().enumerate() {
             scan.push(RowId(row as u32), &encode_terms(text, Language::English)).unwrap();
         }

@@ -26,7 +26,7 @@ pub struct AskedTerm {
 impl AskedTerm {
     /// Returns the term to look for.
     pub fn query_term(&self) -> QueryTerm {
-        QueryTerm { term: self.term.clone(), weight: 1.0, is_name: false }
+        QueryTerm::of(self.term.clone())
     }
 
     /// Whether a mistake can be looked for: the word has only the letters a to z, and begins with a small one. A capital makes a
@@ -67,7 +67,7 @@ pub fn corrections(word: &str, language: Language) -> Vec<(String, QueryTerm)> {
     let term = |candidate: String| {
         let mut term = None;
         analyzer.each(&candidate, Purpose::Query, |found| {
-            term = Some(QueryTerm { term: found.term.to_owned(), weight: 1.0, is_name: false });
+            term = Some(QueryTerm::of(found.term));
             ControlFlow::Break(())
         });
         term.map(|term| (candidate, term))

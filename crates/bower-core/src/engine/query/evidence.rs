@@ -215,7 +215,7 @@ impl<'a> Terms<'a> {
         let nothing = RowSet::new();
         let everything = Allowed { keep: None, drop: &nothing };
         let own = counted(self.engine, &self.request.select)?;
-        let delta = text_delta(terms, &[], &new, everything, own.as_deref())?;
+        let delta = text_delta(terms, &new, everything, own.as_deref())?;
         let own = own.as_deref().map(|own| Allowed { keep: Some(own), drop: &new.gone });
         match index.good() {
             Some(index) => index.ask(|index| text::rarity(Some(index), &delta, terms, own)),

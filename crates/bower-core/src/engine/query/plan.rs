@@ -108,12 +108,11 @@ impl Scope<'_> {
 /// The words of a question.
 pub(crate) struct Words {
     pub(crate) terms: Vec<QueryTerm>,
-    pub(crate) names: Vec<String>,
 }
 
 impl Words {
     pub(crate) fn of(question: &str) -> Self {
-        Self { terms: text::query_terms(question, LANGUAGE), names: text::query_names(question) }
+        Self { terms: text::query_terms(question, LANGUAGE) }
     }
 }
 

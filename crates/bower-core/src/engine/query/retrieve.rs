@@ -121,7 +121,7 @@ pub(crate) fn text_channel(
         |after| engine.caches.deltas.text(store, scope.newest, after),
     )?;
     let depth = scope.depth(Channel::Text, &engine.settings);
-    let delta = text_delta(&words.terms, &words.names, &new, scope.allowed(), scope.counted)?;
+    let delta = text_delta(&words.terms, &new, scope.allowed(), scope.counted)?;
     let drop = scope.dropped(&new.gone);
     let counted = scope.counted.map(|counted| Allowed { keep: Some(counted), drop: &drop });
     let prepared = index.ask(|index| index.prepare(&words.terms, &delta, counted))?;
@@ -163,16 +163,15 @@ fn settled<T: Derived>(
     Ok((index, new))
 }
 
-/// Scans new rows for a question's terms and names. Rows outside `allowed.keep` count in the statistics, unless `counted`
+/// Scans new rows for a question's terms. Rows outside `allowed.keep` count in the statistics, unless `counted`
 /// names the rows that do; dropped rows do not count.
 pub(crate) fn text_delta(
     terms: &[QueryTerm],
-    names: &[String],
     new: &NewRows,
     allowed: Allowed<'_>,
     counted: Option<&RowSet>,
 ) -> Result<Delta> {
-    let mut scan = DeltaScan::new(terms, names, allowed.keep).counting(counted);
+    let mut scan = DeltaScan::new(terms, allowed.keep).counting(counted);
     for (row, blob) in new.rows.iter().filter(|(row, _)| !allowed.drop.contains(**row)) {
         scan.push(*row, blob)?;
     }

@@ -163,17 +163,18 @@ impl Scores {
 
     /// Returns the candidates' features for the default profile.
     pub(crate) fn seen(&self) -> Vec<native::CandidateFeatures<'_>> {
-        (0..self.rows.len()).map(|at| self.seen_at(at)).collect()
+        let speakers = self.words.speakers();
+        speakers.into_iter().enumerate().map(|(at, speaker)| self.seen_at(at, speaker)).collect()
     }
 
-    fn seen_at(&self, at: usize) -> native::CandidateFeatures<'_> {
+    fn seen_at(&self, at: usize, speaker: f32) -> native::CandidateFeatures<'_> {
         let words = self.words.rows[at];
         native::CandidateFeatures {
             row: self.rows[at],
             text: words.score,
             parts: self.words.parts_of(at),
             coverage: self.coverage(at),
-            speaker: words.speaker,
+            speaker,
             parent: self.parents[at],
             vector: self.cosines[at],
             tokens: self.tokens[at],

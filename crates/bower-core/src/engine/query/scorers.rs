@@ -23,9 +23,7 @@ impl TextScorer {
     /// Returns how the question's words match some rows.
     pub(crate) fn examine(&self, words: &Words, rows: &[RowId]) -> Result<Examined> {
         match (self.index.good(), &self.prepared) {
-            (Some(index), Some(question)) => {
-                index.ask(|index| index.examine(question, &words.names, rows, &self.delta))
-            }
+            (Some(index), Some(question)) => index.ask(|index| index.examine(question, rows, &self.delta)),
             _ => Ok(text::examine_delta(&words.terms, rows, &self.delta)),
         }
     }

@@ -86,7 +86,7 @@ fn frequencies(engine: &Engine, scope: &Scope<'_>, terms: &[QueryTerm]) -> Resul
     let index = engine.indexes.text(store)?;
     let new = engine.caches.deltas.text(store, scope.newest, covered(&index))?;
     let drop = scope.dropped(&new.gone);
-    let delta = text_delta(terms, &[], &new, scope.allowed(), scope.keep)?;
+    let delta = text_delta(terms, &new, scope.allowed(), scope.keep)?;
     // Counting a selection reads postings, so it is left out where everything may be found.
     let counted = scope.keep.map(|keep| Allowed { keep: Some(keep), drop: &drop });
     let rarity = match index.good() {

@@ -9,9 +9,11 @@
 //! `b` is BM25. `v` is the mean of the item's cosine and the mean cosine of the candidates of its parent. `m` is late
 //! interaction. `p` sums, for each word, the best part of BM25 among the candidates of the item's parent.
 //! `f` is the share of candidates whose parent has several. `z` is (x - mean) / deviation over the candidates, 0 if a
-//! score is missing. `e` is 1 for an item with every word of the question, if one of them is in at most 3 candidates. A
-//! question with a rare name is about the place where it occurs, but a model that does not know the name finds similar
-//! texts elsewhere. The mean and the deviation of `v` in `g` are those of all rows that could have been found.
+//! score is missing. `speaker` is the share of a text that people spoke whom the question names, where a word counts by
+//! how sure it is that it names a speaker (`Examined::speakers`). `e` is 1 for an item with every word of the question,
+//! if one of them is in at most 3 candidates. A question with a rare name is about the place where it occurs, but a
+//! model that does not know the name finds similar texts elsewhere. The mean and the deviation of `v` in `g` are those
+//! of all rows that could have been found.
 //!
 //! Then each chunk among the best 50 gains .6 of the mean score of its 4 nearest neighbours in meaning among them.
 //!
@@ -130,7 +132,7 @@ pub struct CandidateFeatures<'a> {
     pub parts: &'a [f32],
     /// The share of the question's words, weighted by rarity, that it contains, 0..1. Words that no row has count too.
     pub coverage: f32,
-    /// The share of its text that is spoken by a person whom the question names, 0..1.
+    /// The share of its text that is spoken by a person whom the question names, 0..1, by how sure that is.
     pub speaker: f32,
     /// Its document or session; 0 for none.
     pub parent: u64,

@@ -1,6 +1,8 @@
 //! Examines given rows in the text index: their BM25 scores for a question, their speakers and their parents.
 //! A parent contains the row, as a document contains a chunk.
 
+use std::collections::BTreeMap;
+
 use tantivy::index::{InvertedIndexReader, SegmentReader};
 use tantivy::postings::Postings;
 use tantivy::schema::IndexRecordOption;
@@ -18,15 +20,8 @@ impl TextIndex {
     /// Returns the results of given rows, in order: the BM25 score that [`TextIndex::search`] returns, and what each
     /// term adds to it. Rows in neither index nor delta have no terms.
     ///
-    /// `delta` belongs to `question`, and was scanned for `names` too ([`super::query_names`]). A row of the delta is
-    /// read from there.
-    pub fn examine(
-        &self,
-        question: &Prepared,
-        names: &[String],
-        rows: &[RowId],
-        delta: &Delta,
-    ) -> Result<Examined> {
+    /// `delta` belongs to `question`. A row of the delta is read from there.
+    pub fn examine(&self, question: &Prepared, rows: &[RowId], delta: &Delta) -> Result<Examined> {
         let failed = |cause: TantivyError| Error::index("examine rows of", &self.dir, cause);
         let Prepared { used, bm25, idf_sum, names: named, .. } = question;
         let mut examined = Examined::new(rows.len(), bm25.weights(used.len()), *idf_sum);
@@ -41,7 +36,7 @@ impl TextIndex {
             }
             let mut add = |place: usize, nth: usize, part: f32| examined.add(place, nth, part);
             self.parts(ord, &found, question, &mut add).map_err(failed)?;
-            self.speakers(segment, names, &found, &mut examined).map_err(failed)?;
+            self.speakers(segment, question, &found, &mut examined).map_err(failed)?;
         }
         Ok(examined)
     }
@@ -107,16 +102,15 @@ impl TextIndex {
         Ok(None)
     }
 
-    /// Returns the share of each document's lines that is spoken by a person whom the question names.
+    /// Reads the share of each document's lines that is spoken by a person whom the question names, for each term.
     fn speakers(
         &self,
         segment: &SegmentReader,
-        names: &[String],
+        question: &Prepared,
         found: &[(u32, usize)],
         examined: &mut Examined,
     ) -> tantivy::Result<()> {
         let inverted = segment.inverted_index(self.fields.speaker)?;
-        let mut spoken: Vec<u32> = vec![0; found.len()];
         let read = |name: &str, each: &mut dyn FnMut(usize, u32)| -> tantivy::Result<()> {
             let term = Term::from_field_text(self.fields.speaker, name);
             let Some(info) = inverted.get_term_info(&term)? else { return Ok(()) };
@@ -131,13 +125,19 @@ impl TextIndex {
             }
             Ok(())
         };
-        for name in names {
-            read(name, &mut |at, frequency| spoken[at] += frequency)?;
+        // Pairs of a document and a term, with the lines spoken.
+        let mut spoken: BTreeMap<(usize, usize), u32> = BTreeMap::new();
+        for (nth, names) in question.speakers.iter().enumerate().take(speaker::MOST_ASKED) {
+            for name in names {
+                read(name, &mut |at, frequency| *spoken.entry((at, nth)).or_default() += frequency)?;
+            }
         }
-        if spoken.iter().any(|&lines| lines > 0) {
-            read(speaker::LINES, &mut |at, lines| {
-                examined.rows[found[at].1].speaker = speaker::share(spoken[at], lines);
-            })?;
+        if !spoken.is_empty() {
+            let mut lines = vec![0; found.len()];
+            read(speaker::LINES, &mut |at, frequency| lines[at] = frequency)?;
+            for ((at, nth), spoken) in spoken {
+                examined.add_spoken(found[at].1, nth, spoken, lines[at]);
+            }
         }
         Ok(())
     }
@@ -147,7 +147,7 @@ impl TextIndex {
 mod tests {
     use super::super::super::delta::{DeltaScan, encode_terms, examine_delta};
     use super::super::super::language::Language;
-    use super::super::super::query::{query_names, query_terms};
+    use super::super::super::query::query_terms;
     use super::super::tests::put;
     use super::*;
     use crate::item::{Allowed, RowSet};
@@ -160,16 +160,15 @@ mod tests {
         let (ada, both) = ("Ada: the cod is red", "Title\nAda: a cod\nBo: an elf\nBo: a cod");
         put(dir.path(), 1, &[], &[(31, ada), (40, both), (41, "Cod: red")]);
         put(dir.path(), 2, &[41], &[(12, "red cod"), (7, "nothing")]);
-        let (terms, names) =
-            (query_terms("What did Ada say of red cod?", ENGLISH), query_names("Ada, red cod"));
-        let mut scan = DeltaScan::new(&terms, &names, None);
+        let terms = query_terms("What did Ada say of red cod?", ENGLISH);
+        let mut scan = DeltaScan::new(&terms, None);
         scan.push(RowId(50), &encode_terms(both, ENGLISH)).unwrap();
         scan.push(RowId(51), &encode_terms("Ada: nothing", ENGLISH)).unwrap();
         let delta = scan.finish();
         let index = TextIndex::open(dir.path()).unwrap().unwrap();
         let rows = [50, 12, 31, 41, 40, 7, 51].map(RowId);
         let question = index.prepare(&terms, &delta, None).unwrap();
-        let found = index.examine(&question, &names, &rows, &delta).unwrap();
+        let found = index.examine(&question, &rows, &delta).unwrap();
         let all = Allowed { keep: None, drop: &RowSet::new() };
         for hit in index.search(&question, 10, all, &delta).unwrap() {
             let place = rows.iter().position(|row| *row == hit.row).unwrap();
@@ -179,7 +178,7 @@ mod tests {
         }
         let parents: Vec<_> = found.rows.iter().map(|row| row.parent).collect();
         assert_eq!(parents, [None, Some(1), Some(3), None, Some(4), Some(0), None]);
-        let speakers: Vec<_> = found.rows.iter().map(|row| (row.speaker * 3.0).round()).collect();
+        let speakers: Vec<_> = found.speakers().iter().map(|share| (share * 3.0).round()).collect();
         assert_eq!(speakers, [1.0, 0.0, 3.0, 0.0, 1.0, 0.0, 3.0]);
         assert!(found.rows[3].score.abs() < 1e-9, "a row that is gone has no words");
         let alone = examine_delta(&terms, &rows, &delta);

@@ -275,7 +275,7 @@ fn the_best_of_many_rows_are_those_of_all() {
         assert_eq!(terms.len(), question.len());
         let prepared = index.prepare(&terms, &Delta::empty(), None).unwrap();
         for keep in keeps.iter().map(Some).chain([None]) {
-            let mut scan = DeltaScan::new(&terms, &[], keep);
+            let mut scan = DeltaScan::new(&terms, keep);
             // Rows that are dropped, or deleted and not yet compacted away, count in the statistics.
             for (row, text) in &rows {
                 scan.push(RowId(*row), &encode_terms(text, ENGLISH)).unwrap();
@@ -342,7 +342,7 @@ proptest! {
                     .map(|(row, text)| (*row, text.as_str())).collect();
                 put(dir.path(), 1, &[], &main);
             }
-            let mut scan = DeltaScan::new(&terms, &[], keep);
+            let mut scan = DeltaScan::new(&terms, keep);
             for (row, text) in rows.iter().filter(|(row, _)| !in_main(**row)) {
                 scan.push(RowId(*row), &encode_terms(text, ENGLISH)).unwrap();
             }
@@ -352,7 +352,7 @@ proptest! {
         };
         let all = search(&|_| true);
         prop_assert_eq!(&search(&|row| split >> (row % 61) & 1 == 1), &all);
-        let mut scan = DeltaScan::new(&terms, &[], keep);
+        let mut scan = DeltaScan::new(&terms, keep);
         for (row, text) in &rows {
             scan.push(RowId(*row), &encode_terms(text, ENGLISH)).unwrap();
         }
