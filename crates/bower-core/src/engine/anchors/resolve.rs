@@ -103,7 +103,8 @@ fn existing(project: &ProjectFiles, folder: &Path, named: &str) -> Option<String
 
 type Resolved = (String, Definition, TextHash);
 
-/// Returns the definition of a symbol in a file. A qualifier names what is around the definition, or the file.
+/// Returns the definition of a symbol in a file. A qualifier names what is around the definition, its receiver or type
+/// (`func (c *Command) Find`), the file, or the file's package.
 fn in_file(project: &ProjectFiles, path: &str, parts: &[String]) -> Option<Resolved> {
     let (name, qualifiers) = parts.split_last()?;
     let Content::Text(source) = project.content(path) else { return None };
@@ -111,14 +112,22 @@ fn in_file(project: &ProjectFiles, path: &str, parts: &[String]) -> Option<Resol
         return None;
     }
     let all = project.definitions(path, &source)?;
-    let is_qualified = |one: &&Definition| {
-        let around = one.symbol.rsplit_once(" > ").map_or("", |(around, _)| around);
-        qualifiers.last().is_none_or(|last| has_word(around, last) || has_word(path, last))
-    };
+    let is_of_file = qualifiers.last().is_none_or(|last| has_word(path, last) || is_package(&source, last));
+    let is_qualified =
+        |one: &&Definition| is_of_file || qualifiers.last().is_some_and(|last| has_word(&one.symbol, last));
     let mut same = all.iter().filter(|one| one.name == *name && !one.is_addition()).filter(is_qualified);
     let first = same.next()?;
     let text = TextHash::of(source.get(first.range.clone())?.as_bytes());
     Some((path.to_owned(), first.clone(), text))
+}
+
+/// Whether a file says that it belongs to a package, module or namespace of this name.
+fn is_package(source: &str, name: &str) -> bool {
+    source.lines().any(|line| {
+        let declared =
+            line.split_once(' ').filter(|(word, _)| matches!(*word, "package" | "module" | "namespace"));
+        declared.is_some_and(|(_, declared)| has_word(declared, name))
+    })
 }
 
 /// Returns the definition of a symbol in the whole project, if there is exactly one.

@@ -81,6 +81,17 @@ fn names_are_looked_up_in_the_files() {
 }
 
 #[test]
+fn a_qualifier_names_a_receiver_or_the_package_of_a_file() {
+    let go = "package shop\n\nfunc (s *Shelf) Put(book Book) {\n\ts.books = append(s.books, book)\n}\n\nfunc sorted() {}\n";
+    let place = Place::new(&[("lib/shelf.go", go)]);
+    let put = [pair("lib/shelf.go", Some("func (s *Shelf) Put"))];
+    assert_eq!(place.names("`Shelf.Put` in shelf.go appends"), put);
+    assert_eq!(place.names("Shelf::Put appends"), put);
+    assert_eq!(place.names("`shop.sorted` in shelf.go"), [pair("lib/shelf.go", Some("func sorted"))]);
+    assert_eq!(place.names("`Table.Put` in shelf.go"), [pair("lib/shelf.go", None)]);
+}
+
+#[test]
 fn a_symbol_holds_moves_changes_and_goes() {
     let place = Place::new(&[("src/a.rs", PARSE), ("src/b.rs", "fn other() {}\n")]);
     let anchors = place.anchors("`parse` of src/a.rs");
