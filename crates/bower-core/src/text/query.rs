@@ -21,7 +21,7 @@ pub struct QueryTerm {
     pub weight: f32,
     /// Whether it is a name in the question: a capital within a sentence, a compound (`web-041`, `userId`), a word with digits.
     pub is_name: bool,
-    /// The words by which a speaker of this name would be found, folded like names in [`super::speaker`]: `neill` and `o`
+    /// The words by which a speaker of this name would be found, folded like the names in the index: `neill` and `o`
     /// of `O'Neill`. Empty for a compound, whose parts are terms of their own.
     pub speaker: Vec<String>,
 }
