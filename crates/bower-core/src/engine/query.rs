@@ -15,6 +15,7 @@ pub(crate) mod plan;
 pub(crate) mod possible;
 pub(crate) mod rank;
 pub(crate) mod record;
+mod references;
 pub(crate) mod rerank;
 pub(crate) mod retrieve;
 mod score;

@@ -14,7 +14,8 @@ pub(super) fn add(tags: &mut Vec<String>, tag: &str) {
     }
 }
 
-/// Returns the `#tag`s (a letter, then letters, digits, `_` and `-`) of `text[range]` outside the `masked` ranges.
+/// Returns the `#tag`s (a letter, then letters, digits, `_` and `-`) of `text[range]` outside the `masked` ranges. `/` joins
+/// such words to a nested tag (`#infra/db`).
 ///
 /// A tag follows white space, an opening bracket or quote, or nothing. `#fff` and `#a1b2c3` are colours. `masked` is ascending.
 pub(super) fn inline(text: &str, range: Range<usize>, masked: &[Range<usize>]) -> Vec<String> {
@@ -33,8 +34,9 @@ pub(super) fn inline(text: &str, range: Range<usize>, masked: &[Range<usize>]) -
             continue;
         }
         let rest = &text[at + 1..range.end];
-        let end = rest.find(|letter: char| !(letter.is_alphanumeric() || matches!(letter, '_' | '-')));
-        let tag = rest[..end.unwrap_or(rest.len())].trim_end_matches('-');
+        let end = rest.find(|letter: char| !(letter.is_alphanumeric() || matches!(letter, '_' | '-' | '/')));
+        let tag = &rest[..end.unwrap_or(rest.len())];
+        let tag = tag.split_once("//").map_or(tag, |(before, _)| before).trim_end_matches(['-', '/']);
         if tag.starts_with(char::is_alphabetic) && !is_colour(tag) {
             add(&mut tags, tag);
         }
@@ -64,7 +66,7 @@ mod tests {
         check("# heading ## more #1 #-a a#b \\#c /#d [#e] #", &[]);
         check("#grün #日本語 #Ärger-", &["grün", "日本語", "Ärger"]);
         check("#fff #FFFFFF #a1b2c3 #add #facade #beef1", &["add", "facade", "beef1"]);
-        check("#a/b #c.", &["a", "c"]);
+        check("#a/b #c. #d/ #e//f #/g #h/1/ö", &["a/b", "c", "d", "e", "h/1/ö"]);
         assert_eq!(inline("#a #b #c", 0..5, std::slice::from_ref(&(0..2))), ["b"]);
     }
 }

@@ -2,7 +2,7 @@
 
 use bower_core::engine::Engine;
 use bower_core::item::{Channel, Visibility};
-use bower_core::request::{CurateRequest, ForgetRequest, Forgetting, Selection};
+use bower_core::request::{CurateRequest, ForgetRequest, Forgetting, Hit, QueryRequest, Selection};
 use std::fmt::Write;
 
 use crate::place::{Place, now};
@@ -160,4 +160,29 @@ fn the_channel_that_is_not_asked_this_way_is_refused() {
         .ask_channel(&Visibility::everything(), Channel::Graph, "x", 5, &Selection::default())
         .unwrap_err();
     assert!(error.to_string().contains("channel graph"), "{error}");
+}
+
+#[test]
+fn what_a_question_refers_to_by_a_tag_or_a_path_stands_first() {
+    let store = Store::new();
+    store.files(&[
+        ("projects/gamma.md", "# Gamma\n\nIt replaces the billing service. #infra/db\n"),
+        ("projects/alpha.md", "# Alpha\n\nIt moves the search cluster. #infra/search\n"),
+        ("daily/monday.md", "# Monday\n\nGamma, projects and gamma.md: the infra db search tag came up.\n"),
+        ("daily/gamma.txt", "The search for an owner of gamma goes on.\n"),
+    ]);
+    let first = |question: &str| {
+        let request = QueryRequest { text: question.to_owned(), ..QueryRequest::default() };
+        let answer = store.engine.query(&Visibility::everything(), &request, now()).unwrap();
+        let name = |hit: &Hit| hit.memory.metadata["file_name"].as_str().unwrap().to_owned();
+        answer.hits.iter().map(name).collect::<Vec<_>>()
+    };
+    assert_eq!(first("gamma.md")[0], "gamma.md");
+    assert_eq!(first("what does `projects/gamma.md` say about the search for an owner?")[0], "gamma.md");
+    assert_eq!(first("projects/GAMMA.md")[0], "gamma.md", "case counts only where it tells files apart");
+    assert_eq!(first("#infra/db search")[0], "gamma.md");
+    assert_eq!(first("#infra search")[..2], ["alpha.md", "gamma.md"], "a tag means those below it");
+    assert_eq!(first("projects gamma monday search")[0], "monday.md", "words alone refer to nothing");
+    assert_eq!(first("projects/beta.md gamma monday")[0], "monday.md", "there is no such file");
+    assert_eq!(first("#other monday")[0], "monday.md", "there is no such tag");
 }

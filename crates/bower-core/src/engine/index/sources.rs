@@ -20,7 +20,7 @@ use crate::store::{
 use crate::vector::in_order;
 
 /// Version of the way documents are cut. Another number makes the next run read everything again.
-const RECIPE: u32 = 6;
+const RECIPE: u32 = 7;
 
 /// One step of reading.
 pub(crate) enum SourceStep {

@@ -13,6 +13,7 @@ use crate::item::{Channel, RowId, RowSet, Scored};
 use canonical::{Cited, canonical};
 use filename::filename;
 use tags::tags;
+pub(crate) use tags::{MOST_TAGGED, written as written_tags};
 
 /// Searches one of the smaller channels. Returns at most `depth` rows, each with its citation where the channel cites.
 pub(crate) fn ask(

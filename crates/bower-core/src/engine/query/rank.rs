@@ -9,6 +9,7 @@ use std::time::Instant;
 use crate::engine::query::copies::Copies;
 use crate::engine::query::likeness::Likeness;
 use crate::engine::query::plan::{MAX_LIMIT, RankRequest, Scope, Words, counted};
+use crate::engine::query::references::references;
 use crate::engine::query::retrieve::{
     self, Retrieved, TextFound, VectorFound, Vectors, text_channel, vector_channel,
 };
@@ -64,9 +65,14 @@ pub(crate) fn by_default(
     engine: &Engine,
     request: &RankRequest<'_>,
     found: &mut ChannelResults<'_>,
-    worded: &Wordings,
+    (scope, worded): (&Scope<'_>, &Wordings),
     ranking: &mut Ranking,
 ) -> Result<()> {
+    let start = Instant::now();
+    let referred = references(engine, request.text, scope, |channel| request.without != Some(channel))?;
+    for (channel, rows) in &referred.found {
+        note(ranking, *channel, rows, 0, milliseconds(start));
+    }
     let gathered = gather(ranking);
     let scores = found.scores(engine, &gathered)?;
     note_missing_codes(engine, found, &scores, ranking)?;
@@ -89,6 +95,7 @@ pub(crate) fn by_default(
     }
     let named: Vec<Option<f32>> = ranked.iter().map(|one| scores.named(one.row)).collect();
     native::gain_from_names(&mut ranked, &named, constants);
+    native::gain_from_references(&mut ranked, |row| referred.share(row), constants);
     lower_side_files(engine, request.text, &scores, &mut ranked)?;
     worded.fold(&mut ranked, &mut ranking.found_by);
     ranking.fused = ranked;
@@ -453,7 +460,7 @@ fn rank_once(engine: &Engine, request: &RankRequest<'_>) -> Result<Ranking> {
     let start = Instant::now();
     let mut found = ChannelResults { words: &words, text, vector, known };
     match profile {
-        Profile::Bower => by_default(engine, request, &mut found, &worded, &mut ranking)?,
+        Profile::Bower => by_default(engine, request, &mut found, (&scope, &worded), &mut ranking)?,
         Profile::Athena | Profile::Atlas | Profile::Ade | Profile::Seed => {
             by_formula(engine, request, &mut found, (&scope, &worded), &mut ranking)?;
         }

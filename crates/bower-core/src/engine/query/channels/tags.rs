@@ -12,7 +12,7 @@ use crate::text::{asked_words, query_terms};
 
 /// Most allowed items of one tag that are read, the newest. A tag that more items have decides nothing among them, and
 /// reading all of 100,000 would take longer than the rest of the question.
-const MOST_ROWS: usize = 2_000;
+pub(crate) const MOST_TAGGED: usize = 2_000;
 
 /// Returns the items with tags that the question names.
 ///
@@ -38,7 +38,7 @@ pub fn tags(
     if named.is_empty() {
         return Ok(Vec::new());
     }
-    let wanted = MOST_ROWS.max(depth);
+    let wanted = MOST_TAGGED.max(depth);
     let (all, counts, tagged) = match counted {
         Some(counted) => {
             let tagged = store.tagged(&named, usize::MAX)?;
@@ -108,7 +108,7 @@ fn beginnings(question: &str) -> Vec<String> {
 }
 
 /// Returns the tags that the question writes with `#`, in the form in which they are stored.
-fn written(question: &str) -> Vec<String> {
+pub(crate) fn written(question: &str) -> Vec<String> {
     let mut tags = Vec::new();
     let mut before = ' ';
     for (at, c) in question.char_indices() {

@@ -1,0 +1,171 @@
+//! Finds the items to which a question refers by a tag (`#infra/db`) or by the path of a file (`notes/gamma.md`).
+//! Whoever writes one of these knows what is meant, so the default profile ranks these items first.
+
+use std::collections::HashMap;
+
+use crate::engine::Engine;
+use crate::engine::query::channels::{MOST_TAGGED, written_tags};
+use crate::engine::query::plan::Scope;
+use crate::error::Result;
+use crate::item::{Channel, RowId, Scored};
+use crate::store::DocumentRow;
+
+/// Most files that one path means. A name such as `index.html` may have thousands, and names none of them.
+const MOST_FILES: usize = 64;
+
+/// Most chunks of one file.
+const MOST_CHUNKS: usize = 1_000;
+
+/// What a question refers to.
+#[derive(Debug, Default)]
+pub(crate) struct AskedReferences {
+    /// The rows that each channel found, with the share of its references that each row has.
+    pub(crate) found: Vec<(Channel, Vec<Scored>)>,
+    /// For each of these rows, the share of all references that it has, 0..1.
+    shares: HashMap<RowId, f32>,
+}
+
+impl AskedReferences {
+    /// Returns the share of the question's references that an item has, 0..1.
+    pub(crate) fn share(&self, row: RowId) -> f32 {
+        self.shares.get(&row).copied().unwrap_or(0.0)
+    }
+}
+
+/// Looks up a question's references. A tag that no item has, and a path that no document has, refer to nothing.
+pub(crate) fn references(
+    engine: &Engine,
+    question: &str,
+    scope: &Scope<'_>,
+    asks: impl Fn(Channel) -> bool,
+) -> Result<AskedReferences> {
+    let mut lists: Vec<(Channel, Vec<RowId>)> = Vec::new();
+    if asks(Channel::Tags) {
+        for tag in written_tags(question) {
+            // `#infra` means `infra/db` too.
+            let mut tags = engine.store.tags(&[format!("{tag}/")])?;
+            tags.push(tag);
+            lists.push((Channel::Tags, engine.store.tagged(&tags, MOST_TAGGED)?.concat()));
+        }
+    }
+    if asks(Channel::Filename) {
+        for path in written_paths(question) {
+            lists.push((Channel::Filename, chunks_at(engine, path)?));
+        }
+    }
+    for (_, rows) in &mut lists {
+        rows.retain(|row| scope.contains(*row));
+        rows.sort_unstable();
+        rows.dedup();
+    }
+    lists.retain(|(_, rows)| !rows.is_empty());
+    let mut references = AskedReferences::default();
+    for channel in [Channel::Tags, Channel::Filename] {
+        let of_channel: Vec<&[RowId]> =
+            lists.iter().filter(|(one, _)| *one == channel).map(|(_, rows)| rows.as_slice()).collect();
+        if !of_channel.is_empty() {
+            let shares = shares(&of_channel);
+            let scored = shares.iter().map(|(&row, &score)| Scored { row, score }).collect();
+            references.found.push((channel, Scored::best(scored, MOST_TAGGED)));
+        }
+    }
+    let all: Vec<&[RowId]> = lists.iter().map(|(_, rows)| rows.as_slice()).collect();
+    references.shares = shares(&all);
+    Ok(references)
+}
+
+/// Returns the share of the lists that each row is in.
+fn shares(lists: &[&[RowId]]) -> HashMap<RowId, f32> {
+    let mut shares = HashMap::new();
+    for row in lists.iter().copied().flatten() {
+        *shares.entry(*row).or_insert(0.0) += 1.0 / lists.len() as f32;
+    }
+    shares
+}
+
+/// Returns the paths that a question writes: words with a folder and an extension (`notes/gamma.md`). A name without a folder
+/// counts only if it is the whole question: `setup.py` within a question is often a subject.
+fn written_paths(question: &str) -> Vec<&str> {
+    let around =
+        |c: char| c.is_whitespace() || matches!(c, '`' | '"' | '\'' | '(' | ')' | '<' | '>' | '[' | ']');
+    let words: Vec<&str> = question
+        .split(around)
+        .map(|word| word.trim_end_matches(['.', ',', ';', ':', '?', '!']))
+        .map(|word| word.trim_start_matches("./"))
+        .filter(|word| !word.is_empty())
+        .collect();
+    let is_alone = words.len() == 1;
+    let is_path = |word: &&str| {
+        let (folder, name) = word.rsplit_once(['/', '\\']).unwrap_or(("", word));
+        let has_extension = name.rsplit_once('.').is_some_and(|(stem, extension)| {
+            !stem.is_empty() && extension.len() <= 10 && extension.contains(char::is_alphabetic)
+        });
+        has_extension && (is_alone || !folder.is_empty())
+    };
+    let mut paths: Vec<&str> = words.into_iter().filter(is_path).collect();
+    paths.dedup();
+    paths
+}
+
+/// Returns the chunks of the documents whose path is, or ends with, a written one. If none has its very letters, case does
+/// not count.
+fn chunks_at(engine: &Engine, written: &str) -> Result<Vec<RowId>> {
+    let written = written.replace('\\', "/");
+    let lower = written.to_lowercase();
+    let (mut exact, mut folded) = (Vec::new(), Vec::new());
+    let paths = engine.caches.paths(&*engine.store)?;
+    for (document, folder, name) in paths.iter() {
+        if !lower.ends_with(&name.to_lowercase()) {
+            continue;
+        }
+        let path = format!("{}/{name}", folder.replace('\\', "/"));
+        if is_end(&path, &written) {
+            exact.push(document);
+        } else if is_end(&path.to_lowercase(), &lower) {
+            folded.push(document);
+        }
+    }
+    let documents: Vec<DocumentRow> = if exact.is_empty() { folded } else { exact };
+    if documents.len() > MOST_FILES {
+        return Ok(Vec::new());
+    }
+    Ok(engine.store.document_rows(&documents, MOST_CHUNKS)?.concat())
+}
+
+/// Whether a path is, or ends with, another one, at a border between its parts.
+fn is_end(path: &str, end: &str) -> bool {
+    path.trim_start_matches('/') == end.trim_start_matches('/')
+        || path.strip_suffix(end).is_some_and(|before| before.ends_with('/'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_have_a_folder_or_are_the_whole_question() {
+        let check =
+            |question: &str, expected: &[&str]| assert_eq!(written_paths(question), expected, "{question}");
+        check("what does `notes/gamma.md` say?", &["notes/gamma.md"]);
+        check("./src/a.rs, (docs\\b.txt).", &["src/a.rs", "docs\\b.txt"]);
+        check("gamma.md", &["gamma.md"]);
+        check("why a setup.py?", &[]);
+        check("and/or input/output 1/2.5 e.g. v1.2", &[]);
+        check("3.5", &[]);
+        check("", &[]);
+    }
+
+    #[test]
+    fn a_path_ends_between_its_parts() {
+        for (path, end, expected) in [
+            ("/w/notes/gamma.md", "notes/gamma.md", true),
+            ("/w/notes/gamma.md", "gamma.md", true),
+            ("/w/notes/gamma.md", "/w/notes/gamma.md", true),
+            ("notes/gamma.md", "notes/gamma.md", true),
+            ("/w/notes/gamma.md", "amma.md", false),
+            ("/w/my-notes/gamma.md", "notes/gamma.md", false),
+        ] {
+            assert_eq!(is_end(path, end), expected, "{path} {end}");
+        }
+    }
+}
