@@ -67,9 +67,9 @@ impl Examined {
 
     /// Returns for each row the share of it that is spoken by people whom the question names, 0..1.
     ///
-    /// A term counts by how sure it is that it names a speaker: the share of the rows with it that a speaker of this name
-    /// spoke. A colon makes a speaker of the title `The Index: a history`, but most rows with `index` have none. Only the
-    /// given rows count, so nothing of the rest of the store shows.
+    /// A term's weight is the share of the rows containing it that a speaker of that name spoke. A colon makes a speaker of
+    /// the title `The Index: a history`, but most rows with `index` have no such speaker. Only the given rows count, so the
+    /// result reveals nothing about other rows.
     pub fn speakers(&self) -> Vec<f32> {
         let width = self.weights.len();
         let count = |values: &[f32], nth: usize| {
