@@ -92,7 +92,7 @@ pub use foreign::{
 };
 pub use page::{Page, print_page, read_page};
 pub use parse::{Chunk, Parsed, parse, title_of_name, version_of};
-pub(crate) use path_set::PathSet;
+pub(crate) use path_set::{PathSet, ends_with_path};
 pub use pieces::{Line, MOST_VALUES, check_values, each_element, each_value, line_too_long, read_line};
 pub use read::{content_hash, read};
 pub(crate) use repository::git_folders;

@@ -26,9 +26,28 @@ impl PathSet {
     }
 }
 
+/// Whether a path is, or ends with, another one, at a border between its parts. `/` is between the parts of both.
+pub(crate) fn ends_with_path(path: &str, end: &str) -> bool {
+    path.strip_suffix(end).is_some_and(|before| before.is_empty() || before.ends_with('/'))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_path_ends_between_its_parts() {
+        for (path, end, expected) in [
+            ("/w/notes/gamma.md", "notes/gamma.md", true),
+            ("/w/notes/gamma.md", "gamma.md", true),
+            ("/w/notes/gamma.md", "/w/notes/gamma.md", true),
+            ("notes/gamma.md", "notes/gamma.md", true),
+            ("/w/notes/gamma.md", "amma.md", false),
+            ("/w/my-notes/gamma.md", "notes/gamma.md", false),
+        ] {
+            assert_eq!(ends_with_path(path, end), expected, "{path} {end}");
+        }
+    }
 
     #[test]
     fn a_path_is_in_the_set_or_leads_to_it() {

@@ -114,6 +114,12 @@ impl Ranked {
         Self { row, score: recompute(&factors), factors }
     }
 
+    /// Adds a factor at the end, and computes the score again.
+    pub fn add(&mut self, factor: Factor) {
+        self.factors.push(factor);
+        self.score = recompute(&self.factors);
+    }
+
     /// Orders by higher score, then smaller row; a total order.
     pub fn cmp_best_first(a: &Self, b: &Self) -> Ordering {
         b.score.total_cmp(&a.score).then(a.row.cmp(&b.row))

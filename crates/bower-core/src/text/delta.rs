@@ -1,7 +1,7 @@
 //! The delta of the text index: rows that the index lacks, as small blobs that are scanned directly.
 //! A row found here scores as if the index contained it, and compaction adds its terms unchanged.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::ops::{ControlFlow, Range};
 
 use tantivy::fieldnorm::FieldNormReader;
@@ -253,7 +253,7 @@ impl<'a> DeltaScan<'a> {
             .iter()
             .enumerate()
             .flat_map(|(nth, term)| term.speaker.iter().map(move |word| (word.clone(), nth)));
-        let names = names.take(speaker::MOST_ASKED).collect();
+        let names = names.collect();
         let terms: Vec<_> = terms.iter().map(|term| term.term.as_bytes().to_vec()).collect();
         let slots = terms.iter().fold(0, |slots, term| slots | 1 << slot(term));
         Self { terms, slots, names, keep, counted: None, delta: Delta { statistics, ..Delta::default() } }
@@ -413,14 +413,9 @@ impl Delta {
                 }
             }
         }
-        let mut spoken: BTreeMap<(usize, usize), u32> = BTreeMap::new();
-        for (at, term, lines) in &self.spoken {
-            if let Some(nth) = used.iter().position(|used| used == term) {
-                *spoken.entry((*at, nth)).or_default() += lines;
-            }
-        }
-        for ((at, nth), spoken) in spoken {
-            if let Some(&place) = places.get(&at) {
+        for &(at, term, spoken) in &self.spoken {
+            let nth = used.iter().position(|used| *used == term);
+            if let (Some(&place), Some(nth)) = (places.get(&at), nth) {
                 examined.add_spoken(place, nth, spoken, self.hits[at].lines);
             }
         }

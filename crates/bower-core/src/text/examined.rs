@@ -89,9 +89,10 @@ impl Examined {
             .collect()
     }
 
-    /// Sets the share of a row that a person spoke whom a term names, by the numbers of lines.
+    /// Adds lines of a row that a person spoke whom a term names; all its spoken lines are `lines`.
     pub(super) fn add_spoken(&mut self, place: usize, nth: usize, spoken: u32, lines: u32) {
-        self.spoken[place * self.weights.len() + nth] = super::speaker::share(spoken, lines);
+        let share = &mut self.spoken[place * self.weights.len() + nth];
+        *share = (*share + super::speaker::share(spoken, lines)).min(1.0);
     }
 
     pub(super) fn add(&mut self, place: usize, nth: usize, part: f32) {

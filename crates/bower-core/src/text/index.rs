@@ -190,9 +190,8 @@ impl TextIndex {
         let used = delta::select(terms, &statistics);
         let bm25 = delta::weigh(terms, &statistics, &used);
         let idf_sum = delta::idf_sum(terms, &statistics);
-        let names = used.iter().map(|&nth| terms[nth].is_name).collect();
-        let speakers = used.iter().map(|&nth| terms[nth].speaker.clone()).collect();
-        Ok(Prepared { infos, used, bm25, idf_sum, names, speakers })
+        let terms = used.iter().map(|&nth| terms[nth].clone()).collect();
+        Ok(Prepared { infos, used, terms, bm25, idf_sum })
     }
 
     /// Returns the statistics of index and delta together, and each segment's position of each term.
@@ -384,12 +383,10 @@ pub struct Prepared {
     infos: Vec<Vec<Option<TermInfo>>>,
     /// The positions of the terms that are searched for.
     used: Vec<usize>,
+    /// Those terms.
+    terms: Vec<QueryTerm>,
     bm25: Bm25,
     idf_sum: f32,
-    /// For each of those, whether it is a name in the question.
-    pub(super) names: Vec<bool>,
-    /// For each of those, the words by which a speaker of this name is found.
-    pub(super) speakers: Vec<Vec<String>>,
 }
 
 /// The best `k` rows so far.

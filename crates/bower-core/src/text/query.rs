@@ -12,6 +12,9 @@ use super::stopwords;
 /// rarest (see [`super::index::TextIndex::search`]).
 pub const MOST_TERMS: usize = 256;
 
+/// Words of a question after which none is looked for among the speakers.
+const MOST_NAMES: usize = 64;
+
 /// A term to look for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QueryTerm {
@@ -43,16 +46,18 @@ pub fn query_terms(text: &str, language: Language) -> Vec<QueryTerm> {
     let mut stops = Terms::default();
     let has_lower = text.contains(|c: char| c.is_lowercase());
     let mut first = true;
+    let mut names = 0;
     Analyzer::new(language).each(text, Purpose::Query, |found| {
         let stop = language == Language::English && is_stop(text, &found, has_lower, first);
         let is_name = is_name(text, &found, has_lower, first);
         first = false;
-        let speaker = match found.shape {
-            TermShape::Joined => Vec::new(),
-            TermShape::Word | TermShape::Gram | TermShape::Sign => {
+        let speaker: Vec<String> = match found.shape {
+            TermShape::Word | TermShape::Gram | TermShape::Sign if names < MOST_NAMES => {
                 super::speaker::words(&text[found.at.clone()]).collect()
             }
+            TermShape::Joined | TermShape::Word | TermShape::Gram | TermShape::Sign => Vec::new(),
         };
+        names += speaker.len();
         let terms = if stop { &mut stops } else { &mut kept };
         terms.add(QueryTerm { is_name: is_name && !stop, speaker, ..QueryTerm::of(found.term) });
         let full = kept.list.len() >= MOST_TERMS;

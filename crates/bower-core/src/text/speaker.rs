@@ -9,9 +9,6 @@ const LONGEST_NAME: usize = 40;
 /// Most words of a name: `Ada`, `Dr. Grace B. Hopper`.
 const MOST_WORDS: usize = 4;
 
-/// Most words of a question that are looked for among the speakers.
-pub(super) const MOST_ASKED: usize = 64;
-
 /// The index term for every spoken line, whoever the speaker is. No word of a name is a colon.
 pub(super) const LINES: &str = ":";
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use super::check::{DISTINCT, start_of};
 use super::project::{Content, ProjectFiles};
 use super::symbols::{has_word, may_define};
-use crate::ingest::{Definition, defined_name, has_definitions};
+use crate::ingest::{Definition, defined_name, ends_with_path, has_definitions};
 use crate::item::{Anchor, MOST_ANCHORS, TextHash};
 use crate::memory::anchors::{CodeName, code_names};
 
@@ -93,9 +93,7 @@ fn existing(project: &ProjectFiles, folder: &Path, named: &str) -> Option<String
     if let Some(path) = below(&folder.join(named)).or_else(|| below(&project.root().join(named))) {
         return Some(path);
     }
-    let is_end = |path: &&String| {
-        path.strip_suffix(named).is_some_and(|before| before.is_empty() || before.ends_with('/'))
-    };
+    let is_end = |path: &&String| ends_with_path(path, named);
     let has_extension = named.rsplit('/').next().is_some_and(|name| name.contains('.'));
     let mut all = project.list().iter().filter(|_| has_extension).filter(is_end);
     all.next().cloned().filter(|_| all.next().is_none())
@@ -112,9 +110,11 @@ fn in_file(project: &ProjectFiles, path: &str, parts: &[String]) -> Option<Resol
         return None;
     }
     let all = project.definitions(path, &source)?;
-    let is_of_file = qualifiers.last().is_none_or(|last| has_word(path, last) || is_package(&source, last));
-    let is_qualified =
-        |one: &&Definition| is_of_file || qualifiers.last().is_some_and(|last| has_word(&one.symbol, last));
+    let is_qualified = |one: &&Definition| {
+        qualifiers.last().is_none_or(|last| {
+            has_word(&one.symbol, last) || has_word(path, last) || is_package(&source, last)
+        })
+    };
     let mut same = all.iter().filter(|one| one.name == *name && !one.is_addition()).filter(is_qualified);
     let first = same.next()?;
     let text = TextHash::of(source.get(first.range.clone())?.as_bytes());

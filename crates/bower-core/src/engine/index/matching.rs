@@ -169,12 +169,10 @@ impl StoredFiles {
         if let (Some(file), Some(repository)) = (&file, repository.as_deref()) {
             stored = self.elsewhere(file, repository, name);
         }
-        let mut stored = stored.or_else(|| self.of_content(path, hash));
-        if let Some(found) = &stored
-            && self.is_of_others(store, namespace, &found.id)?
-        {
-            stored = None;
-        }
+        let stored = match stored.or_else(|| self.of_content(path, hash)) {
+            Some(stored) if self.is_of_others(store, namespace, &stored.id)? => None,
+            stored => stored,
+        };
         let stored_id = stored.as_ref().map(|stored| stored.id.as_str());
         let id = self.id_at(name, file.as_ref(), tree.as_deref(), stored_id);
         Ok(Match { stored, id, file })

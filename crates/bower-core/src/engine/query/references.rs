@@ -7,6 +7,7 @@ use crate::engine::Engine;
 use crate::engine::query::channels::{MOST_TAGGED, written_tags};
 use crate::engine::query::plan::Scope;
 use crate::error::Result;
+use crate::ingest::ends_with_path;
 use crate::item::{Channel, RowId, Scored};
 use crate::store::DocumentRow;
 
@@ -118,10 +119,11 @@ fn chunks_at(engine: &Engine, written: &str) -> Result<Vec<RowId>> {
         if !lower.ends_with(&name.to_lowercase()) {
             continue;
         }
-        let path = format!("{}/{name}", folder.replace('\\', "/"));
-        if is_end(&path, &written) {
+        // The slash before it, so that a path from the root is found too.
+        let path = format!("/{}/{name}", folder.replace('\\', "/").trim_start_matches('/'));
+        if ends_with_path(&path, &written) {
             exact.push(document);
-        } else if is_end(&path.to_lowercase(), &lower) {
+        } else if ends_with_path(&path.to_lowercase(), &lower) {
             folded.push(document);
         }
     }
@@ -130,12 +132,6 @@ fn chunks_at(engine: &Engine, written: &str) -> Result<Vec<RowId>> {
         return Ok(Vec::new());
     }
     Ok(engine.store.document_rows(&documents, MOST_CHUNKS)?.concat())
-}
-
-/// Whether a path is, or ends with, another one, at a border between its parts.
-fn is_end(path: &str, end: &str) -> bool {
-    path.trim_start_matches('/') == end.trim_start_matches('/')
-        || path.strip_suffix(end).is_some_and(|before| before.ends_with('/'))
 }
 
 #[cfg(test)]
@@ -153,19 +149,5 @@ mod tests {
         check("and/or input/output 1/2.5 e.g. v1.2", &[]);
         check("3.5", &[]);
         check("", &[]);
-    }
-
-    #[test]
-    fn a_path_ends_between_its_parts() {
-        for (path, end, expected) in [
-            ("/w/notes/gamma.md", "notes/gamma.md", true),
-            ("/w/notes/gamma.md", "gamma.md", true),
-            ("/w/notes/gamma.md", "/w/notes/gamma.md", true),
-            ("notes/gamma.md", "notes/gamma.md", true),
-            ("/w/notes/gamma.md", "amma.md", false),
-            ("/w/my-notes/gamma.md", "notes/gamma.md", false),
-        ] {
-            assert_eq!(is_end(path, end), expected, "{path} {end}");
-        }
     }
 }

@@ -37,11 +37,11 @@
 //! each (`bower-bench life`) this finds 98.4 % in the first five, and 97 % without it. At 3.0 before the neighbours it
 //! finds 97.1 and 98.0 %.
 //!
-//! An item to which the question refers by a tag (`#infra/db`) or by the path of a file gains twice as much as one with
-//! every word.
-//!
 //! Last, a memory gains .5 for matching what the question wants (`memory/frame/question.rs`): the attribute in other
 //! words, the kind of answer. Chunks gain nothing in these two steps.
+//!
+//! An item to which the question refers by a tag (`#infra/db`) or by the path of a file gains twice as much as one with
+//! every word.
 //!
 //! One set of constants serves conversations, science, code and notes: nDCG@10 over six labelled sets is .614, rank
 //! fusion of the same two channels has .545. ARCHITECTURE.md has the sets and the gain of each part. Weights are flat
@@ -338,8 +338,7 @@ pub fn gain_deviations(ranked: &mut [Ranked], name: &'static str, gains: &[f32])
     let deviation =
         (scores().map(|score| (score - mean).powi(2)).sum::<f64>() / scores().count().max(1) as f64).sqrt();
     for (one, gain) in ranked.iter_mut().zip(gains).filter(|(_, gain)| **gain != 0.0) {
-        one.factors.push(Factor::plus(name, f64::from(*gain) * deviation));
-        *one = Ranked::new(one.row, std::mem::take(&mut one.factors));
+        one.add(Factor::plus(name, f64::from(*gain) * deviation));
     }
     ranked.sort_unstable_by(Ranked::cmp_best_first);
 }
@@ -356,9 +355,7 @@ pub fn gain_from_names(ranked: &mut [Ranked], named: &[Option<f32>], constants: 
     }
     for (one, share) in ranked.iter_mut().zip(named) {
         let Some(share) = share else { continue };
-        one.factors
-            .push(Factor::plus("names", f64::from(constants.name_weight) * (f64::from(*share) - mean)));
-        *one = Ranked::new(one.row, std::mem::take(&mut one.factors));
+        one.add(Factor::plus("names", f64::from(constants.name_weight) * (f64::from(*share) - mean)));
     }
     ranked.sort_unstable_by(Ranked::cmp_best_first);
 }
@@ -372,8 +369,7 @@ pub fn gain_from_references(ranked: &mut [Ranked], share: impl Fn(RowId) -> f32,
         let share = f64::from(share(one.row));
         if share > 0.0 {
             has_some = true;
-            one.factors.push(Factor::plus("reference", 2.0 * f64::from(constants.complete_weight) * share));
-            *one = Ranked::new(one.row, std::mem::take(&mut one.factors));
+            one.add(Factor::plus("reference", 2.0 * f64::from(constants.complete_weight) * share));
         }
     }
     if has_some {
@@ -413,8 +409,7 @@ pub fn gain_from_neighbours(
         if sum > 0.0 {
             let gain: f64 =
                 near.iter().map(|&(likeness, other)| f64::from(likeness) * scores[other]).sum::<f64>() / sum;
-            one.factors.push(Factor::plus("neighbours", f64::from(constants.neighbour_weight) * gain));
-            *one = Ranked::new(one.row, std::mem::take(&mut one.factors));
+            one.add(Factor::plus("neighbours", f64::from(constants.neighbour_weight) * gain));
         }
     }
     best.sort_unstable_by(Ranked::cmp_best_first);
@@ -422,8 +417,7 @@ pub fn gain_from_neighbours(
     let behind = (last.score - first.score).min(0.0);
     if behind < 0.0 {
         for one in rest {
-            one.factors.push(Factor::plus("behind the neighbours", f64::from(behind)));
-            *one = Ranked::new(one.row, std::mem::take(&mut one.factors));
+            one.add(Factor::plus("behind the neighbours", f64::from(behind)));
         }
     }
 }

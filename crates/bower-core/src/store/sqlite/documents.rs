@@ -408,6 +408,7 @@ fn move_document(connection: &Connection, moved: &MovedDocument) -> Result<()> {
         .optional()?;
     let Some((row, metadata, checksum)) = found else { return Ok(()) };
     if moved.id == moved.from_id {
+        // A statement that sets the id would write its index anew.
         connection
             .prepare_cached(
                 "UPDATE documents SET path = ?2, file_name = ?3, version = ?4, metadata = ?5, checksum = ?6 WHERE row = ?1",

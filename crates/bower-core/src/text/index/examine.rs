@@ -1,8 +1,6 @@
 //! Examines given rows in the text index: their BM25 scores for a question, their speakers and their parents.
 //! A parent contains the row, as a document contains a chunk.
 
-use std::collections::BTreeMap;
-
 use tantivy::index::{InvertedIndexReader, SegmentReader};
 use tantivy::postings::Postings;
 use tantivy::schema::IndexRecordOption;
@@ -23,9 +21,9 @@ impl TextIndex {
     /// `delta` belongs to `question`. A row of the delta is read from there.
     pub fn examine(&self, question: &Prepared, rows: &[RowId], delta: &Delta) -> Result<Examined> {
         let failed = |cause: TantivyError| Error::index("examine rows of", &self.dir, cause);
-        let Prepared { used, bm25, idf_sum, names: named, .. } = question;
+        let Prepared { used, terms, bm25, idf_sum, .. } = question;
         let mut examined = Examined::new(rows.len(), bm25.weights(used.len()), *idf_sum);
-        examined.names.clone_from(named);
+        examined.names = terms.iter().map(|term| term.is_name).collect();
         let mut wanted = delta.examine(bm25, used, rows, &mut examined);
         for (ord, (segment, columns)) in self.searcher.segment_readers().iter().zip(&self.columns).enumerate()
         {
@@ -125,17 +123,17 @@ impl TextIndex {
             }
             Ok(())
         };
-        // Pairs of a document and a term, with the lines spoken.
-        let mut spoken: BTreeMap<(usize, usize), u32> = BTreeMap::new();
-        for (nth, names) in question.speakers.iter().enumerate().take(speaker::MOST_ASKED) {
-            for name in names {
-                read(name, &mut |at, frequency| *spoken.entry((at, nth)).or_default() += frequency)?;
+        // A document, a term, and the lines spoken.
+        let mut spoken: Vec<(usize, usize, u32)> = Vec::new();
+        for (nth, term) in question.terms.iter().enumerate() {
+            for name in &term.speaker {
+                read(name, &mut |at, frequency| spoken.push((at, nth, frequency)))?;
             }
         }
         if !spoken.is_empty() {
             let mut lines = vec![0; found.len()];
             read(speaker::LINES, &mut |at, frequency| lines[at] = frequency)?;
-            for ((at, nth), spoken) in spoken {
+            for (at, nth, spoken) in spoken {
                 examined.add_spoken(found[at].1, nth, spoken, lines[at]);
             }
         }
