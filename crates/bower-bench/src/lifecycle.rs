@@ -13,9 +13,10 @@ use bower_core::item::{
     Author, Change, Durability, Gate, MemoryType, Provenance, Scope, Status, Tier, Visibility, derive_id,
 };
 use bower_core::model::{EmbeddedText, Embedder, MiniLm};
+use bower_core::parts::graph::{ItemText, encode};
 use bower_core::parts::memory::judge::{self, judge_text};
 use bower_core::parts::store::{
-    Decided, Memories, NewMemory, NewTokens, NewVector, SqliteStore, Stamp, WriteAction,
+    Decided, DeltaData, Memories, NewMemory, NewTokens, NewVector, SqliteStore, Stamp, WriteAction,
 };
 use bower_core::parts::text::{Language, encode_terms};
 use bower_core::parts::vector::{halves, in_order};
@@ -68,7 +69,10 @@ fn told(corpus: &Corpus, at: usize, again: usize) -> NewMemory {
         id: derive_id(&["keep", &content]),
         collection: "memories".into(),
         memory_type: judged.memory_type,
-        terms: encode_terms(&content, Language::English),
+        delta: DeltaData {
+            terms: encode_terms(&content, Language::English),
+            mentions: Some(encode(&ItemText { content: &content, has_words: true, ..ItemText::default() })),
+        },
         summary: judged.summary,
         importance: judged.importance,
         confidence: 0.5,

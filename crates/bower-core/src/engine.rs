@@ -15,6 +15,7 @@ mod index;
 mod indexes;
 mod late;
 mod maintain;
+mod mentions;
 mod missing;
 mod model;
 mod pending;

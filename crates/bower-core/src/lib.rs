@@ -68,6 +68,7 @@ pub mod evidence;
 pub mod files;
 pub mod filter;
 mod generation;
+mod graph;
 mod ingest;
 pub mod item;
 pub mod llm;
@@ -118,6 +119,10 @@ pub mod parts {
     /// Local models.
     pub mod embed {
         pub use crate::embed::*;
+    }
+    /// The graph of items and entities.
+    pub mod graph {
+        pub use crate::graph::*;
     }
     /// Reading files into chunks.
     pub mod ingest {

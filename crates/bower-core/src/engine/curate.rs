@@ -183,8 +183,7 @@ pub(crate) fn admit(
         curated.degraded.push(Degraded { channel: Channel::Vector.into(), reason: state.why() });
     }
     let holds = holds(engine, &content, now)?;
-    let mut memory = new_memory(&request, &place, content, judged, vector);
-    memory.tags = tags;
+    let mut memory = new_memory(&request, &place, content, tags, judged, vector);
     (memory.valid_from, memory.valid_to) = (holds.from, holds.until);
     memory.create_time = request.told_time.filter(|told| *told < now);
     memory.anchors = anchors_of(request.root.as_deref(), &memory.content);

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::engine::indexes::LANGUAGE;
+use crate::engine::mentions;
 use crate::error::Result;
 use crate::item::{Change, Coverage, RowId, RowSet};
 use crate::store::{DeltaText, Store};
@@ -37,6 +38,7 @@ type Slot = Mutex<Option<(String, Arc<NewRows>)>>;
 pub(crate) struct Deltas {
     text: Slot,
     vectors: Slot,
+    mentions: Slot,
 }
 
 impl Deltas {
@@ -57,6 +59,20 @@ impl Deltas {
             for text in store.texts(&old)? {
                 rows.insert(text.row, text::encode_terms(&text.text, LANGUAGE).into());
             }
+            Ok(())
+        })
+    }
+
+    /// Returns the encoded mentions of rows whose text is newer than a change. `newest` was read from the store before.
+    pub(crate) fn mentions(
+        &self,
+        store: &dyn Store,
+        newest: &Coverage,
+        after: Change,
+    ) -> Result<Arc<NewRows>> {
+        kept(&self.mentions, store, newest, "", after, |since, rows| {
+            let new = store.text_rows(since, Change(u64::MAX >> 1))?;
+            rows.extend(mentions::of_rows(store, &new)?.into_iter().map(|(row, bytes)| (row, bytes.into())));
             Ok(())
         })
     }

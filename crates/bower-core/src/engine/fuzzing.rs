@@ -19,6 +19,7 @@ use crate::config::Settings;
 use crate::engine::Engine;
 use crate::evidence::{Piece, block};
 use crate::filter::Filter;
+use crate::graph;
 use crate::ingest;
 use crate::item::{Gate, RowId, Visibility};
 use crate::memory::gate;
@@ -231,8 +232,11 @@ fn times(data: &[u8]) {
 /// Damages an index: the first byte chooses the index, the rest the file, the position and the bytes.
 fn segments(data: &[u8]) {
     match data.split_first() {
-        Some((first, rest)) if first % 2 == 0 => vector::damaged(rest),
-        Some((_, rest)) => tokens::damaged(rest),
+        Some((first, rest)) => match first % 3 {
+            0 => vector::damaged(rest),
+            1 => tokens::damaged(rest),
+            _ => graph::damaged(rest),
+        },
         None => {}
     }
 }

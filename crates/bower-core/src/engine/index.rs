@@ -16,16 +16,15 @@ use std::collections::HashSet;
 use std::time::Instant;
 
 use crate::cpu_time::thread_seconds;
-use crate::engine::indexes::LANGUAGE;
 use crate::engine::late::{missing_codes, vector_for};
+use crate::engine::mentions;
 use crate::engine::model::embedder_threads;
 use crate::engine::timing::milliseconds;
 use crate::engine::{ACTOR, Engine};
 use crate::error::{Error, Result};
-use crate::item::{Channel, Coverage, RowId, Scope, Visibility};
+use crate::item::{Channel, Coverage, RowId, Scope, Visibility, indexed_text};
 use crate::request::{CompactWhen, Degraded, IndexProgress, IndexReport, IndexRequest};
 use crate::store::{MovedDocument, NewDocument, NewVector, Stamp};
-use crate::text;
 use crate::vector::in_order;
 use sources::{DocumentInput, DocumentSeries, Note, Source, SourceStep};
 use work::{Assembly, Embedded, WorkUnit};
@@ -198,11 +197,12 @@ fn embed_units(engine: &Engine, units: &Receiver<WorkUnit>, to_write: &Sender<St
     for unit in units {
         let before = thread_seconds();
         let mut model = 0.0;
-        let embedded = unit.embed(|text| {
+        let embedded = unit.embed(|document, chunk| {
+            let text = indexed_text(document.title.as_deref(), chunk.section.as_deref(), &chunk.content);
             let start = thread_seconds();
-            let vector = vector_for(engine, text);
+            let vector = vector_for(engine, &text);
             model += thread_seconds() - start;
-            Ok((text::encode_terms(text, LANGUAGE), vector?))
+            Ok((mentions::of_chunk(document, chunk, &text), vector?))
         });
         cpu.model += model;
         cpu.rest += thread_seconds() - before - model;

@@ -15,6 +15,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use crate::error::{Error, Location, Result};
+use crate::graph::{self, GraphIndex};
 use crate::item::{Change, Coverage, hex};
 use crate::store::Store;
 use crate::text::{self, Language, TextIndex};
@@ -33,13 +34,14 @@ const MARK: &str = "unusable";
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// Number of kinds of index: a request is repeated without each index that it found damaged.
-const KINDS: usize = 3;
+const KINDS: usize = 4;
 
 pub(crate) struct Indexes {
     folder: PathBuf,
     text: Slot<TextIndex>,
     vector: Slot<VectorIndex>,
     tokens: Slot<TokenIndex>,
+    graph: Slot<GraphIndex>,
     /// Number of times that an index was put aside.
     put_aside: Arc<AtomicUsize>,
 }
@@ -350,6 +352,39 @@ impl Derived for TokenIndex {
     const FORGETS: bool = true;
 }
 
+impl Derived for GraphIndex {
+    fn open(dir: &Path) -> Result<Option<Self>> {
+        GraphIndex::open(dir)
+    }
+
+    fn coverage(&self) -> &Coverage {
+        self.coverage()
+    }
+
+    fn rows(&self) -> u64 {
+        self.len() as u64
+    }
+
+    fn has_sums(&self) -> bool {
+        self.has_sums()
+    }
+
+    fn damage(&self) -> Option<Error> {
+        self.damage()
+    }
+
+    fn keeps_dead(&self) -> bool {
+        self.keeps_dead()
+    }
+
+    fn paths(&self) -> Vec<PathBuf> {
+        self.paths()
+    }
+
+    const MANIFEST: &'static str = graph::MANIFEST;
+    const FORGETS: bool = true;
+}
+
 /// State of a manifest file when its index was opened: another state means another generation.
 type Look = (u64, Option<SystemTime>, u64);
 
@@ -433,8 +468,9 @@ fn look(manifest: &Path) -> Option<Look> {
 impl Indexes {
     pub(crate) fn new(folder: PathBuf) -> Self {
         let put_aside = Arc::new(AtomicUsize::new(0));
-        let (text, vector, tokens) = (Slot::new(&put_aside), Slot::new(&put_aside), Slot::new(&put_aside));
-        Self { folder, text, vector, tokens, put_aside }
+        let (text, vector) = (Slot::new(&put_aside), Slot::new(&put_aside));
+        let (tokens, graph) = (Slot::new(&put_aside), Slot::new(&put_aside));
+        Self { folder, text, vector, tokens, graph, put_aside }
     }
 
     /// Returns the store's folder in `index/`: `<store-id>`.
@@ -467,11 +503,20 @@ impl Indexes {
         self.tokens.get(&self.tokens_dir(scheme), store)
     }
 
+    pub(crate) fn graph_dir(&self) -> PathBuf {
+        self.folder.join("graph")
+    }
+
+    pub(crate) fn graph(&self, store: &dyn Store) -> Result<IndexState<GraphIndex>> {
+        self.graph.get(&self.graph_dir(), store)
+    }
+
     /// Closes the indexes, so that the next question reads the generation that a compaction has just written.
     pub(crate) fn reopen(&self) {
         self.text.reopen();
         self.vector.reopen();
         self.tokens.reopen();
+        self.graph.reopen();
     }
 
     /// Runs a request that reads indexes. If one was put aside meanwhile, the request is repeated without it, from the store.

@@ -8,6 +8,7 @@ pub(crate) mod channels;
 mod copies;
 pub mod evaluation;
 pub(crate) mod evidence;
+mod graph;
 mod likeness;
 mod load;
 pub(crate) mod lookup;

@@ -18,8 +18,8 @@ const DAY: f64 = 86_400.0;
 /// Returns the channels that a profile uses.
 pub fn channels(profile: Profile) -> &'static [Channel] {
     match profile {
-        Profile::Bower | Profile::Atlas | Profile::Ade => &[Channel::Text, Channel::Vector],
-        Profile::Seed => &[Channel::Text, Channel::Vector, Channel::Graph],
+        Profile::Atlas | Profile::Ade => &[Channel::Text, Channel::Vector],
+        Profile::Bower | Profile::Seed => &[Channel::Text, Channel::Vector, Channel::Graph],
         Profile::Athena => Channel::ALL,
     }
 }

@@ -20,8 +20,8 @@ use serde_json::{Map, json};
 use std::sync::Arc;
 
 use super::{
-    Covered, Decided, DeltaText, DocumentRow, Kept, KeptChunk, Namespace, NewChunk, NewDocument, NewMemory,
-    NewTokens, NewVector, Passage, Stamp, Store, WriteAction, Written,
+    Covered, Decided, DeltaData, DeltaText, DocumentRow, Kept, KeptChunk, Namespace, NewChunk, NewDocument,
+    NewMemory, NewTokens, NewVector, Passage, Stamp, Store, WriteAction, Written,
 };
 use crate::error::Error;
 use crate::filter::Filter;
@@ -76,7 +76,7 @@ pub(super) fn memory(content: &str) -> NewMemory {
         valid_from: None,
         valid_to: None,
         anchors: Vec::new(),
-        terms: vec![1, 2, 3],
+        delta: DeltaData { terms: vec![1, 2, 3], mentions: Some(vec![7; 8]) },
         vector: Some(vector(1)),
     }
 }
@@ -108,7 +108,7 @@ fn chunk(document: &str, content: &str, position: u32) -> NewChunk {
         position,
         lines: (position * 10 + 1, position * 10 + 9),
         tags: vec!["beta".into()],
-        terms: vec![9],
+        delta: DeltaData { terms: vec![9], mentions: None },
         vector: Some(vector(2)),
     }
 }
@@ -375,7 +375,14 @@ fn the_delta_gives_what_is_newer_and_nothing_else() {
             seen
         };
         assert_eq!(delta(covered.change), [(second.row, "[1, 2, 3]".to_owned())]);
-        store.release(&Covered { text: covered.change, vector: Change(0), tokens: None }).unwrap();
+        let covered =
+            Covered { text: covered.change, graph: covered.change, vector: Change(0), tokens: None };
+        store.release(&covered).unwrap();
+        assert_eq!(
+            store.mentions(&[first.row, RowId(99), second.row]).unwrap(),
+            [None, None, Some(vec![7; 8])],
+            "mentions are kept until the graph index holds them"
+        );
         let kept = store.delta_terms(&[first.row, RowId(99), second.row]).unwrap();
         let kept: Vec<_> = kept.into_iter().map(|kept| (kept.row, kept.terms)).collect();
         assert_eq!(kept, [(first.row, None), (second.row, Some(vec![1, 2, 3]))]);
@@ -385,7 +392,7 @@ fn the_delta_gives_what_is_newer_and_nothing_else() {
             "without kept terms the text itself is given"
         );
         let mut seen = Vec::new();
-        store.delta_vectors(MODEL, covered.change, &mut |row, half| seen.push((row, half.len()))).unwrap();
+        store.delta_vectors(MODEL, covered.text, &mut |row, half| seen.push((row, half.len()))).unwrap();
         assert_eq!(seen, [(second.row, 16)]);
         assert_eq!(store.delta_vectors("another-model", Change(0), &mut |_, _| {}).unwrap(), 0);
     });
@@ -522,7 +529,8 @@ fn codes_wait_in_the_delta_until_their_index_holds_them() {
         assert_eq!(store.code_rows("test-model.t2", Change(0), newest).unwrap(), []);
 
         for tokens in [("test-model.t2", newest), (SCHEME, covered)] {
-            store.release(&Covered { text: Change(0), vector: Change(0), tokens: Some(tokens) }).unwrap();
+            let none = Change(0);
+            store.release(&Covered { text: none, graph: none, vector: none, tokens: Some(tokens) }).unwrap();
         }
         assert_eq!(kept(&[one, chunks[0]]), [None, Some(vec![2; 16])]);
 

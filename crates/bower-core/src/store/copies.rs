@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::clock::Stamp;
+use super::feed::DeltaData;
 use super::vector::NewVector;
 use crate::error::Result;
 use crate::item::{Anchor, Kind, MemoryType, Provenance, Relation, RowId, Ruling, Scope, Status, Tier};
@@ -318,8 +319,8 @@ pub enum NewPiece {
 pub struct NewItem {
     /// The item; the vector inside it is ignored.
     pub item: ItemCopy,
-    /// Terms for the text channel until the index holds the row.
-    pub terms: Vec<u8>,
+    /// What the indexes need until they hold the row.
+    pub delta: DeltaData,
     /// Its vector.
     pub vector: Option<NewVector>,
     /// Action of its event: `import` or `edit`.

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::clock::Stamp;
+use super::feed::DeltaData;
 use super::memories::Namespace;
 use super::vector::NewVector;
 use crate::error::Result;
@@ -78,8 +79,8 @@ pub struct NewChunk {
     pub lines: (u32, u32),
     /// Tags in normal form.
     pub tags: Vec<String>,
-    /// Terms for the text channel until the index holds the row.
-    pub terms: Vec<u8>,
+    /// What the indexes need until they hold the row.
+    pub delta: DeltaData,
     /// Its vector, if a model was available.
     pub vector: Option<NewVector>,
 }

@@ -22,6 +22,36 @@ pub struct IndexedText {
     pub valid_to: Option<Timestamp>,
 }
 
+/// The data of a row from which its mentions of entities are extracted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MentionSource {
+    /// The row.
+    pub row: RowId,
+    /// The id of its document.
+    pub document: Option<String>,
+    /// The title of its document.
+    pub title: Option<String>,
+    /// The path of its document.
+    pub path: Option<String>,
+    /// Heading path or symbol.
+    pub section: Option<String>,
+    /// The text.
+    pub content: String,
+    /// Its tags.
+    pub tags: Vec<String>,
+    /// Whether it is a memory or a turn of a conversation.
+    pub is_said: bool,
+}
+
+/// The data of a new row that the text index and the graph index need, kept until they hold the row.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DeltaData {
+    /// Its terms.
+    pub terms: Vec<u8>,
+    /// Its mentions of entities; `None` leaves them to be extracted from its stored text.
+    pub mentions: Option<Vec<u8>>,
+}
+
 /// The terms of a row that were written with it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeptTerms {
@@ -47,6 +77,8 @@ pub enum DeltaText<'a> {
 pub struct Covered<'a> {
     /// Last change of the text index; 0 for none.
     pub text: Change,
+    /// Last change of the graph index; 0 for none.
+    pub graph: Change,
     /// Last change of the vector index; 0 for none.
     pub vector: Change,
     /// Scheme and last change of the token index, if there is one.
@@ -61,6 +93,10 @@ pub trait IndexFeed {
     fn text_rows(&self, after: Change, upto: Change) -> Result<Vec<RowId>>;
     /// Returns the indexed texts of those rows that still exist.
     fn texts(&self, rows: &[RowId]) -> Result<Vec<IndexedText>>;
+    /// Returns the mentions that were written with rows; `None` where they are not, or no longer, kept here.
+    fn mentions(&self, rows: &[RowId]) -> Result<Vec<Option<Vec<u8>>>>;
+    /// Returns the data of those rows that still exist from which their mentions are extracted.
+    fn mention_sources(&self, rows: &[RowId]) -> Result<Vec<MentionSource>>;
     /// Returns for each row the number of its document or session, which all rows of one parent share. It is 0 if the row
     /// has no parent, or was removed.
     fn parents(&self, rows: &[RowId]) -> Result<Vec<u64>>;

@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use serde_json::{Map, Value};
 
 use super::clock::Stamp;
+use super::feed::DeltaData;
 use super::pairs::PossibleRow;
 use super::vector::NewVector;
 use crate::error::Result;
@@ -61,8 +62,8 @@ pub struct NewMemory {
     pub create_time: Option<Timestamp>,
     /// The code that it names.
     pub anchors: Vec<Anchor>,
-    /// Terms for the text channel until the index holds the row.
-    pub terms: Vec<u8>,
+    /// What the indexes need until they hold the row.
+    pub delta: DeltaData,
     /// Its vector, if a model was available.
     pub vector: Option<NewVector>,
 }

@@ -345,8 +345,8 @@ thread_local! {
 }
 
 /// Returns 64 bits of a string: FNV-1a, then the finaliser of `MurmurHash3` so that every bit depends on every byte. It
-/// must never change, because deltas and cut terms store it.
-pub(super) fn hash(text: &str) -> u64 {
+/// must never change: deltas, cut terms and the keys of entities store it.
+pub fn hash(text: &str) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     for byte in text.bytes() {
         hash = (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);

@@ -113,6 +113,18 @@ pub(super) fn lower(word: &str, out: &mut String) {
     out.extend(from.nfkc());
 }
 
+/// Returns a word in lower case without accents and separators; empty if nothing else remains.
+pub fn fold_word(word: &str) -> String {
+    let mut small = String::with_capacity(word.len());
+    lower(word, &mut small);
+    if small.is_ascii() {
+        return small;
+    }
+    let mut folded = String::with_capacity(small.len());
+    unaccent(&small, &mut folded);
+    folded
+}
+
 /// Appends a word to `out` without accents, and with letters that have a plain spelling replaced (`ß` by `ss`).
 pub(super) fn unaccent(word: &str, out: &mut String) {
     if word.is_ascii() {

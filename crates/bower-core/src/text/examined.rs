@@ -69,11 +69,12 @@ impl Examined {
     ///
     /// A term's weight is the share of the rows containing it that a speaker of that name spoke. A colon makes a speaker of
     /// the title `The Index: a history`, but most rows with `index` have no such speaker. Only the given rows count, so the
-    /// result reveals nothing about other rows.
-    pub fn speakers(&self) -> Vec<f32> {
+    /// result reveals nothing about other rows. Of these, only the positions for which `counts` is true do.
+    pub fn speakers(&self, counts: impl Fn(usize) -> bool) -> Vec<f32> {
         let width = self.weights.len();
         let count = |values: &[f32], nth: usize| {
-            values.iter().skip(nth).step_by(width).filter(|value| **value > 0.0).count()
+            let of_term = values.iter().skip(nth).step_by(width).enumerate();
+            of_term.filter(|(place, value)| **value > 0.0 && counts(*place)).count()
         };
         let certainty: Vec<f32> = (0..width)
             .map(|nth| match count(&self.spoken, nth) {
@@ -120,10 +121,11 @@ mod tests {
         // Ada spoke one of the two lines, and nobody else names her.
         examined.add_spoken(4, 1, 1, 2);
         examined.add(4, 1, 1.0);
-        assert_eq!(examined.speakers(), [0.125, 0.0, 0.0, 0.0, 0.5]);
+        assert_eq!(examined.speakers(|_| true), [0.125, 0.0, 0.0, 0.0, 0.5]);
         // Somebody mentions her.
         examined.add(3, 1, 1.0);
-        assert_eq!(examined.speakers(), [0.125, 0.0, 0.0, 0.0, 0.25]);
-        assert_eq!(Examined::unknown(2).speakers(), [0.0, 0.0]);
+        assert_eq!(examined.speakers(|_| true), [0.125, 0.0, 0.0, 0.0, 0.25]);
+        assert_eq!(examined.speakers(|place| place != 3), [0.16666667, 0.0, 0.0, 0.0, 0.5]);
+        assert_eq!(Examined::unknown(2).speakers(|_| true), [0.0, 0.0]);
     }
 }

@@ -19,8 +19,9 @@ mod spelling;
 mod split;
 mod stopwords;
 
-pub use analyze::{Analyzer, Purpose, TermOccurrence, TermShape};
+pub use analyze::{Analyzer, Purpose, TermOccurrence, TermShape, hash};
 pub use asked::{AskedScan, Compare, asked_words};
+pub use chars::fold_word;
 pub use compact::{CompactionPlan, FreshText, compact};
 pub use delta::{Delta, DeltaScan, encode_terms, examine_delta, is_whole, search_delta};
 pub use directory::META as MANIFEST;
@@ -30,4 +31,6 @@ pub use index::{Prepared, TextIndex};
 pub use language::Language;
 pub use query::{QueryTerm, query_terms};
 pub use rarity::{Rarity, rarity};
+pub use speaker::is_particle;
 pub use spelling::{AskedTerm, asked_terms, corrections};
+pub use stopwords::is_stop;

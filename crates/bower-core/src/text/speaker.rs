@@ -69,6 +69,11 @@ const PARTICLES: &[&str] = &[
     "of", "the", "van", "von", "y", "zu",
 ];
 
+/// Whether a word in lower case may be within a name (`van`, `of`).
+pub fn is_particle(word: &str) -> bool {
+    PARTICLES.binary_search(&word).is_ok()
+}
+
 /// Words before a colon that label what follows, and do not name its speaker.
 const LABELS: &[&str] = &[
     "caution",

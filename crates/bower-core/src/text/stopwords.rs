@@ -20,7 +20,7 @@ const ENGLISH: &[&str] = &[
 const NAMES: &[&str] = &["may", "will"];
 
 /// Whether a folded, unstemmed word is a stop word.
-pub(super) fn is_stop(folded: &str) -> bool {
+pub fn is_stop(folded: &str) -> bool {
     ENGLISH.binary_search(&folded).is_ok()
 }
 

@@ -12,6 +12,7 @@ mod engine;
 mod evidence;
 mod forgetting;
 mod formats;
+mod graph;
 mod lifecycle;
 mod losses;
 mod maintenance;

@@ -3,8 +3,8 @@
 use jiff::Timestamp;
 
 use crate::engine::curate::class::TextClass;
-use crate::engine::indexes::LANGUAGE;
 use crate::engine::late::vector_for;
+use crate::engine::mentions;
 use crate::engine::{ACTOR, Engine};
 use crate::error::{Error, Missing, Result};
 use crate::item::{Author, Change, Gate, Provenance, Status, Tier, Visibility, derive_id};
@@ -12,7 +12,6 @@ use crate::memory::gate;
 use crate::memory::judge::Judged;
 use crate::request::{CurateRequest, Item};
 use crate::store::{Decided, Namespace, NewMemory, NewVector, Stamp, WriteAction};
-use crate::text;
 
 /// Longest text of a memory, in bytes: longer texts are documents and belong to `index`.
 pub(crate) const MAX_CONTENT_BYTES: usize = 1 << 20;
@@ -68,7 +67,7 @@ pub(crate) fn replace(
     let place =
         Namespace { collection: item.collection.clone(), scope: item.scope, owner: item.owner.clone() };
     let id = free_id(engine, &place, content)?;
-    let mut memory = new_memory(&request, &place, content.to_owned(), judged, vector);
+    let mut memory = new_memory(&request, &place, content.to_owned(), Vec::new(), judged, vector);
     memory.id = id;
     let decided = Decided::by_rule(WriteAction::Replaces(item.row), "told", ANYTHING);
     let kept = engine.store.put_memory(&memory, &decided, Stamp { now, actor: ACTOR })?;
@@ -129,6 +128,7 @@ pub(crate) fn new_memory(
     request: &CurateRequest,
     place: &Namespace,
     content: String,
+    tags: Vec<String>,
     judged: Judged,
     vector: Option<NewVector>,
 ) -> NewMemory {
@@ -136,13 +136,13 @@ pub(crate) fn new_memory(
         id: String::new(),
         collection: place.collection.clone(),
         memory_type: judged.memory_type,
-        terms: text::encode_terms(&content, LANGUAGE),
+        delta: mentions::of_memory(&content, &tags),
         content,
         summary: judged.summary,
         importance: judged.importance,
         confidence: CONFIDENCE,
         decay_rate: judged.decay_rate,
-        tags: Vec::new(),
+        tags,
         keywords: judged.keywords,
         metadata: request.metadata.clone(),
         scope: place.scope,

@@ -7,11 +7,12 @@ use std::path::{Path, PathBuf};
 
 use crate::engine::Engine;
 use crate::engine::indexes::{Derived, IndexState, LANGUAGE, covered, guarded};
+use crate::engine::mentions;
 use crate::error::{Error, Result};
 use crate::item::{Change, Coverage, RowId};
 use crate::request::CompactWhen;
 use crate::store::{Covered, IndexedText, KeptTerms, Store};
-use crate::{files, text, tokens, vector};
+use crate::{files, graph, text, tokens, vector};
 
 /// Number of changed rows that wait, however small the index. A compaction takes some 10 ms before its first row
 /// (`forget_one` of `bower-bench scale-writes`), and .04 ms for each of these rows. They add half a millisecond to a
@@ -47,7 +48,7 @@ impl Engine {
     /// Compacts up to a change: what was written later is left to the next compaction. `None` takes all there is.
     pub(crate) fn compact_upto(&self, when: CompactWhen, upto: Option<&Coverage>) -> Result<bool> {
         let due = self.due(when, upto)?;
-        if !due.text && !due.vector && !due.tokens {
+        if !due.text && !due.vector && !due.tokens && !due.graph {
             return Ok(false);
         }
         let Some(_lock) = CompactionLock::take(self.indexes.folder(), when)? else { return Ok(false) };
@@ -65,6 +66,9 @@ impl Engine {
             && let Some(scheme) = self.model.tokens()
         {
             self.compact_tokens(scheme, upto)?;
+        }
+        if due.graph {
+            self.compact_graph(false, upto)?;
         }
         self.indexes.reopen();
         self.tidy_store(when)?;
@@ -96,7 +100,9 @@ impl Engine {
             }
             None => false,
         };
-        Ok(Due { text, vector, tokens })
+        let graph = self.indexes.graph(store)?;
+        let graph = self.is_due(when, newest, &graph, |after| store.text_rows(after, newest))?;
+        Ok(Due { text, vector, tokens, graph })
     }
 
     /// Whether an index is due for compaction; `fresh` returns the rows written for it after a change.
@@ -131,6 +137,7 @@ impl Engine {
     pub(crate) fn tidy_store(&self, when: CompactWhen) -> Result<()> {
         let store = &*self.store;
         let text = covered(&self.indexes.text(store)?);
+        let graph = covered(&self.indexes.graph(store)?);
         let vector = match self.model.get() {
             Ok(embedder) => covered(&self.indexes.vector(embedder.model(), store)?),
             Err(_) => Change(0),
@@ -141,7 +148,7 @@ impl Engine {
             // Without an index, no index contains removed rows.
             tokens = found.good().map(|index| (scheme, index.coverage().change));
         }
-        let released = store.release(&Covered { text, vector, tokens });
+        let released = store.release(&Covered { text, graph, vector, tokens });
         match released.and_then(|()| store.tidy(when)) {
             Ok(()) | Err(Error::ReadOnly { .. } | Error::Busy { .. }) => Ok(()),
             Err(error) => Err(error),
@@ -190,6 +197,25 @@ impl Engine {
             let mut compact = |current: Option<&_>| {
                 vector::compact(&dir, current, next.clone(), model, dimension, &gone, &mut fresh)
             };
+            match found.good() {
+                Some(index) => index.ask(|index| compact(Some(index))),
+                None => guarded(&dir, || compact(None)),
+            }
+        })
+    }
+
+    pub(crate) fn compact_graph(&self, purge: bool, upto: Option<&Coverage>) -> Result<()> {
+        let (store, dir) = (&*self.store, self.indexes.graph_dir());
+        self.indexes.again(|| {
+            let found = self.indexes.graph(store)?;
+            clear_unusable(&found, &dir)?;
+            let after = covered(&found);
+            let next = self.next(upto)?;
+            let gone = store.gone(after, next.change)?;
+            let rows = store.text_rows(after, next.change)?;
+            let mut fresh = pages(&rows, |page| mentions::of_rows(store, page));
+            let mut compact =
+                |current: Option<&_>| graph::compact(&dir, current, next.clone(), &gone, purge, &mut fresh);
             match found.good() {
                 Some(index) => index.ask(|index| compact(Some(index))),
                 None => guarded(&dir, || compact(None)),
@@ -272,6 +298,7 @@ struct Due {
     text: bool,
     vector: bool,
     tokens: bool,
+    graph: bool,
 }
 
 fn clear_unusable<T: Derived>(found: &IndexState<T>, dir: &Path) -> Result<()> {

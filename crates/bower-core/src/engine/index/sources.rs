@@ -15,7 +15,8 @@ use crate::ingest::{self, Parsed, WalkEntry, WalkOptions};
 use crate::item::{Provenance, RowId, Scope, derive_id};
 use crate::request::{FileProblem, IndexRequest, Skipped};
 use crate::store::{
-    KeptChunk, KnownDocument, MovedDocument, Namespace, NewChunk, NewDocument, RepositoryFile, chunk_id,
+    DeltaData, KeptChunk, KnownDocument, MovedDocument, Namespace, NewChunk, NewDocument, RepositoryFile,
+    chunk_id,
 };
 use crate::vector::in_order;
 
@@ -548,7 +549,7 @@ fn new_chunk(document: &str, chunk: &ingest::Chunk, at: usize) -> NewChunk {
         position: at as u32,
         lines: chunk.lines,
         tags,
-        terms: Vec::new(),
+        delta: DeltaData::default(),
         vector: None,
     }
 }

@@ -5,8 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::error::Result;
-use crate::item::indexed_text;
-use crate::store::{NewDocument, NewVector};
+use crate::store::{DeltaData, NewChunk, NewDocument, NewVector};
 
 /// Most chunks of a unit: texts of one document stay together, long documents are divided.
 const UNIT_CHUNKS: usize = 16;
@@ -22,7 +21,7 @@ pub(crate) struct WorkUnit {
 /// A unit with the terms and vectors of its chunks.
 pub(crate) struct Embedded {
     unit: WorkUnit,
-    made: Vec<(Vec<u8>, Option<NewVector>)>,
+    made: Vec<(DeltaData, Option<NewVector>)>,
 }
 
 /// Cuts a document into units, numbered from `number` on; `number` becomes the number after the last.
@@ -39,17 +38,15 @@ pub(crate) fn units(document: NewDocument, number: &mut u64) -> impl Iterator<It
 }
 
 impl WorkUnit {
-    /// Computes the terms and the vector of each chunk.
+    /// Computes the terms, the mentions and the vector of each chunk.
     pub(crate) fn embed(
         self,
-        mut make: impl FnMut(&str) -> Result<(Vec<u8>, Option<NewVector>)>,
+        mut make: impl FnMut(&NewDocument, &NewChunk) -> Result<(DeltaData, Option<NewVector>)>,
     ) -> Result<Embedded> {
         let document = &self.document;
         let made = document.added[self.chunks.clone()]
             .iter()
-            .map(|chunk| {
-                make(&indexed_text(document.title.as_deref(), chunk.section.as_deref(), &chunk.content))
-            })
+            .map(|chunk| make(document, chunk))
             .collect::<Result<_>>()?;
         Ok(Embedded { unit: self, made })
     }
@@ -93,8 +90,8 @@ fn join(parts: impl Iterator<Item = Embedded>) -> Option<NewDocument> {
         document = Some(unit.document);
     }
     let mut document = document.map(Arc::unwrap_or_clone)?;
-    for (chunk, (terms, vector)) in document.added.iter_mut().zip(made) {
-        chunk.terms = terms;
+    for (chunk, (delta, vector)) in document.added.iter_mut().zip(made) {
+        chunk.delta = delta;
         chunk.vector = vector;
     }
     Some(document)
@@ -104,7 +101,6 @@ fn join(parts: impl Iterator<Item = Embedded>) -> Option<NewDocument> {
 mod tests {
     use super::*;
     use crate::item::{Provenance, Scope};
-    use crate::store::NewChunk;
 
     fn chunk(id: String) -> NewChunk {
         NewChunk {
@@ -115,7 +111,7 @@ mod tests {
             position: 0,
             lines: (1, 1),
             tags: Vec::new(),
-            terms: Vec::new(),
+            delta: DeltaData::default(),
             vector: None,
         }
     }
@@ -146,7 +142,8 @@ mod tests {
     /// Embeds a unit: the terms of a chunk are its id.
     fn embed(unit: WorkUnit) -> Embedded {
         let made = unit.document.added[unit.chunks.clone()].iter();
-        let made = made.map(|chunk| (chunk.id.clone().into_bytes(), None)).collect();
+        let terms = |chunk: &NewChunk| DeltaData { terms: chunk.id.clone().into_bytes(), mentions: None };
+        let made = made.map(|chunk| (terms(chunk), None)).collect();
         Embedded { unit, made }
     }
 
@@ -175,7 +172,7 @@ mod tests {
             assert_eq!(ids, ["0", "1", "2", "3", "4", "5", "6", "7", "8"]);
             for (document, chunks) in whole.iter().zip(lengths) {
                 assert_eq!(document.added.len(), chunks);
-                assert!(document.added.iter().all(|chunk| chunk.terms == chunk.id.as_bytes()));
+                assert!(document.added.iter().all(|chunk| chunk.delta.terms == chunk.id.as_bytes()));
             }
         }
     }

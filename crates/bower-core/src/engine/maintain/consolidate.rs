@@ -13,9 +13,9 @@ use std::time::{Duration, Instant};
 use crate::embed::Embedder;
 use crate::engine::curate::relations::relation;
 use crate::engine::curate::write::free_id;
-use crate::engine::indexes::LANGUAGE;
 use crate::engine::late::vector_of;
 use crate::engine::maintain::wording::Writer;
+use crate::engine::mentions;
 use crate::engine::model::embedder_threads;
 use crate::engine::timing::milliseconds;
 use crate::engine::{ACTOR, Engine};
@@ -28,7 +28,6 @@ use crate::memory::consolidate::{LEAST_MEMBERS, LONGEST, Pattern, clusters, happ
 use crate::memory::judge::{self, judge_text};
 use crate::request::{Cluster, ConsolidateRequest, Consolidated, Item};
 use crate::store::{IndexedText, LifecycleRow, Namespace, NewMemory, NewPattern, Stamp};
-use crate::text;
 use crate::vector::{ByteRows, NearPair, Quantised, floats, in_order, near_pairs};
 
 /// Most patterns of one transaction: it holds the store's write lock for some 20 ms, and a killed run loses the second that
@@ -474,7 +473,7 @@ fn memory(
         id,
         collection: place.collection.clone(),
         memory_type: MemoryType::Pattern,
-        terms: text::encode_terms(&pattern.content, LANGUAGE),
+        delta: mentions::of_memory(&pattern.content, &tags),
         content: pattern.content.clone(),
         summary: judged.summary,
         importance: items.iter().map(|item| item.importance).fold(judged.importance, f32::max),

@@ -8,6 +8,7 @@ use crate::engine::indexes::{Derived, IndexState, covered};
 use crate::engine::late::missing_codes;
 use crate::engine::maintain::lifecycle::held;
 use crate::error::{Error, Result};
+use crate::graph::GraphIndex;
 use crate::item::{Change, Kind, MemoryType, RowId, RowSet, Visibility};
 use crate::request::{Check, ModelState, Outcome, Selection, StatusReport, VisibleStatus};
 use crate::store::Store;
@@ -53,7 +54,10 @@ fn status_once(engine: &Engine) -> Result<StatusReport> {
         by_type: counts.by_type,
         by_collection: counts.by_collection,
         avg_importance: counts.avg_importance,
-        index_healthy: !is_unusable(&text) && !is_unusable(&vector) && tokens_sound,
+        index_healthy: !is_unusable(&text)
+            && !is_unusable(&vector)
+            && !is_unusable(&engine.indexes.graph(store)?)
+            && tokens_sound,
         db_path: store.files().into_iter().next().unwrap_or_default(),
         vector_index_tier: tier,
         schema: store.schema(),
@@ -206,13 +210,14 @@ impl Engine {
         })
     }
 
-    /// Returns the indexes (`text`, `vectors`, `tokens`) that cannot be read and wait to be rebuilt, each with the reason.
+    /// Returns the indexes (`text`, `graph`, `vectors`, `tokens`) that cannot be read and wait to be rebuilt, each with the reason.
     /// Until then the store answers, slowly.
     pub fn unusable_indexes(&self) -> Result<Vec<(&'static str, String)>> {
         let store = &*self.store;
         let mut unusable = Vec::new();
         let mut note = |name, reason: Option<&str>| unusable.extend(reason.map(|why| (name, why.to_owned())));
         note("text", self.indexes.text(store)?.unusable());
+        note("graph", self.indexes.graph(store)?.unusable());
         if let Ok(embedder) = self.model.get() {
             note("vectors", self.indexes.vector(embedder.model(), store)?.unusable());
             if let Some(scheme) = embedder.tokens() {
@@ -246,6 +251,8 @@ impl Engine {
         }
         let text = self.indexes.text(store)?;
         checks.push(index_check("text index", &text, store, TextIndex::verify));
+        let graph = self.indexes.graph(store)?;
+        checks.push(index_check("graph index", &graph, store, GraphIndex::verify));
         match self.model.get() {
             Ok(embedder) => {
                 let vector = self.indexes.vector(embedder.model(), store)?;

@@ -10,6 +10,7 @@ use crate::engine::indexes::{IndexState, OpenIndex};
 use crate::engine::maintain::forget::Traces;
 use crate::engine::{ACTOR, Engine};
 use crate::error::Result;
+use crate::graph::GraphIndex;
 use crate::item::Change;
 use crate::request::{CompactWhen, Erased};
 use crate::store::Stamp;
@@ -63,13 +64,25 @@ impl Engine {
             IndexState::Absent => remove_folder(&self.indexes.text_dir())?,
             IndexState::Unusable(_) => self.compact_text(None)?,
         }
+        match self.indexes.graph(store)? {
+            IndexState::Good(index) if all || index.coverage().change < due || index.keeps_dead() => {
+                self.compact_graph(true, None)?;
+            }
+            IndexState::Good(_) => {}
+            IndexState::Absent => remove_folder(&self.indexes.graph_dir())?,
+            IndexState::Unusable(_) => self.compact_graph(false, None)?,
+        }
+        self.indexes.other::<GraphIndex>(&self.indexes.graph_dir(), store)?.ask(|index| {
+            index.clear_leftovers();
+            Ok(())
+        })?;
         let folder = self.indexes.folder().to_path_buf();
         for (path, name) in entries(&folder)? {
             if name.starts_with("vectors-") {
                 self.indexes.again(|| self.purge_vectors(&path, due))?;
             } else if name.starts_with("tokens-") {
                 self.indexes.again(|| self.purge_tokens(&path, due))?;
-            } else if name != LOCK && name != "text" {
+            } else if ![LOCK, "text", "graph"].contains(&&*name) {
                 remove(&path)?;
             }
         }

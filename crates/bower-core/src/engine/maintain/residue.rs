@@ -13,6 +13,7 @@ use unicode_normalization::UnicodeNormalization;
 use crate::engine::Engine;
 use crate::engine::indexes::LANGUAGE;
 use crate::error::{Error, Result};
+use crate::graph;
 use crate::item::{RowId, Visibility};
 use crate::request::{Residue, ResidueFile, ResidueTerm};
 use crate::text::{Analyzer, Purpose};
@@ -409,6 +410,17 @@ fn ask_index(engine: &Engine, words: &str, residue: &mut Residue) -> Result<()> 
     Ok(())
 }
 
+/// Queries the graph index, which has names and words as numbers: whether a removed row mentions one of the words, or all of them
+/// as one name.
+fn ask_graph(engine: &Engine, words: &str) -> Result<bool> {
+    let keys = graph::entities_of(words);
+    let dead = engine.indexes.again(|| {
+        let index = engine.indexes.graph(&*engine.store)?;
+        index.ask(|index| Ok(index.has_removed(&keys)))
+    })?;
+    Ok(dead.unwrap_or(false))
+}
+
 impl Engine {
     /// Finds the places below the home that have some words, in any file.
     pub fn residue(&self, visibility: &Visibility, words: &str) -> Result<Residue> {
@@ -449,6 +461,11 @@ impl Engine {
             );
         }
         ask_index(self, words, &mut residue)?;
+        if ask_graph(self, words)? {
+            residue
+                .untold
+                .push("the graph index has rows that were replaced or removed, and mention this".to_owned());
+        }
         let mut rows: Vec<RowId> = Vec::new();
         self.store.each_text(&mut |row, text| {
             if rows.len() < MOST_ITEMS && finder.count(text.as_bytes())[0] > 0 {

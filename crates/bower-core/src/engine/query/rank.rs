@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use crate::engine::query::copies::Copies;
+use crate::engine::query::graph::{GraphFound, graph_channel};
 use crate::engine::query::likeness::Likeness;
 use crate::engine::query::plan::{MAX_LIMIT, RankRequest, Scope, Words, counted};
 use crate::engine::query::references::references;
@@ -73,9 +74,8 @@ pub(crate) fn by_default(
     for (channel, rows) in &referred.found {
         note(ranking, *channel, rows, 0, milliseconds(start));
     }
-    let gathered = gather(ranking);
-    let scores = found.scores(engine, &gathered)?;
-    note_missing_codes(engine, found, &scores, ranking)?;
+    let mut gathered = gather(ranking);
+    let mut scores = found.scores(engine, &gathered)?;
     let background = found.vector().map(VectorScorer::background).transpose()?.unwrap_or_default();
     let background = native::QuestionSpread {
         rows: background.rows,
@@ -85,7 +85,16 @@ pub(crate) fn by_default(
     let constants = &engine.settings.bower;
     let pieces = found.vector().and_then(|vector| vector.tokens.as_ref()).map(TokenQuery::count);
     let pieces = native::pieces_per_letter(request.text, pieces);
-    let mut ranked = native::rank(&scores.seen(), &background, pieces, constants);
+    let mut ranked = native::rank(&scores.seen(&gathered), &background, pieces, constants);
+    let walked = walk(engine, request, scope, &ranked, ranking);
+    if let Some(walked) = &walked {
+        note(ranking, Channel::Graph, &walked.rows, walked.delta_rows, walked.took_ms);
+        gathered = gather(ranking);
+        found.known = vec![scores];
+        scores = found.scores(engine, &gathered)?;
+        ranked = native::rank(&scores.seen(&gathered), &background, pieces, constants);
+    }
+    note_missing_codes(engine, found, &scores, ranking)?;
     take_times(engine, request, &mut ranked)?;
     if let Some(vector) = found.vector() {
         let best: Vec<RowId> = ranked.iter().take(constants.neighbourhood).map(|one| one.row).collect();
@@ -97,11 +106,36 @@ pub(crate) fn by_default(
     native::gain_from_names(&mut ranked, &named, constants);
     native::gain_from_references(&mut ranked, |row| referred.share(row), constants);
     lower_side_files(engine, request.text, &scores, &mut ranked)?;
+    if let Some(walked) = &walked {
+        let weight = if walked.names_rare { constants.graph_named_weight } else { constants.graph_weight };
+        let scale = if found.vector.is_some() { 1.0 } else { engine.settings.calibration.words_scale };
+        native::gain_from_graph(&mut ranked, |row| walked.share(row), weight.into(), scale.into());
+    }
     worded.fold(&mut ranked, &mut ranking.found_by);
     ranking.fused = ranked;
     judge(engine, found, &scores, ranking)?;
     ranking.take_places(&scores, gathered);
     Ok(())
+}
+
+/// Walks over the graph from the best candidates; a failure is reported in `degraded`.
+fn walk(
+    engine: &Engine,
+    request: &RankRequest<'_>,
+    scope: &Scope<'_>,
+    ranked: &[Ranked],
+    ranking: &mut Ranking,
+) -> Option<GraphFound> {
+    if request.without == Some(Channel::Graph) {
+        return None;
+    }
+    match graph_channel(engine, request.text, scope, ranked) {
+        Ok(found) => found,
+        Err(error) => {
+            ranking.degraded.push(Degraded { channel: Channel::Graph.into(), reason: error.to_string() });
+            None
+        }
+    }
 }
 
 /// Reports a token index that cannot be searched, and candidates with a vector but no token codes: late interaction skipped
@@ -291,7 +325,7 @@ fn ask(
     ranking: &mut Ranking,
 ) {
     match channel {
-        // Text and vector were searched already. No store has a graph yet; athena and seed have a weight for it.
+        // Text and vector were searched already. Only the default profile walks the graph, from its own ranking.
         Channel::Text | Channel::Vector | Channel::Graph => {}
         Channel::Tags | Channel::Filename | Channel::Canonical => {
             if request.without == Some(channel) {

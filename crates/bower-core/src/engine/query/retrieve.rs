@@ -146,7 +146,7 @@ const COMPACTED_MEANWHILE: usize = 3;
 
 /// Opens an index and reads its delta. Compaction drops from the store what only the older index needed: which of its rows
 /// were removed. So the index must still be the newest after its delta was read.
-fn settled<T: Derived>(
+pub(crate) fn settled<T: Derived>(
     open: impl Fn() -> Result<IndexState<T>>,
     read: impl Fn(Change) -> Result<Arc<NewRows>>,
 ) -> Result<(IndexState<T>, Arc<NewRows>)> {

@@ -161,13 +161,17 @@ impl Scores {
         calibrate::coverage(self.words.idf_found(at), self.words.idf_sum)
     }
 
-    /// Returns the candidates' features for the default profile.
-    pub(crate) fn seen(&self) -> Vec<native::CandidateFeatures<'_>> {
-        let speakers = self.words.speakers();
-        speakers.into_iter().enumerate().map(|(at, speaker)| self.seen_at(at, speaker)).collect()
+    /// Returns the features of the candidates, whose places are `gathered`, for the default profile.
+    pub(crate) fn seen(&self, gathered: &[(RowId, Places)]) -> Vec<native::CandidateFeatures<'_>> {
+        let counts = |at: usize| {
+            let places = &gathered[at].1;
+            Channel::ALL.iter().any(|&one| one != Channel::Graph && places.rank(one).is_some())
+        };
+        let speakers = self.words.speakers(counts).into_iter().enumerate();
+        speakers.map(|(at, speaker)| self.seen_at(at, speaker, counts(at))).collect()
     }
 
-    fn seen_at(&self, at: usize, speaker: f32) -> native::CandidateFeatures<'_> {
+    fn seen_at(&self, at: usize, speaker: f32, counts: bool) -> native::CandidateFeatures<'_> {
         let words = self.words.rows[at];
         native::CandidateFeatures {
             row: self.rows[at],
@@ -178,6 +182,7 @@ impl Scores {
             parent: self.parents[at],
             vector: self.cosines[at],
             tokens: self.tokens[at],
+            counts,
         }
     }
 

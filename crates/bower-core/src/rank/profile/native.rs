@@ -43,6 +43,16 @@
 //! An item to which the question refers by a tag (`#infra/db`) or by the path of a file gains twice as much as one with
 //! every word.
 //!
+//! Then the walk over the graph (`graph/walk.rs`) is mixed in. Scores are read as logarithms of probabilities:
+//!
+//! ```text
+//! gain = ln(1 + L w e^(best score - score))       w: the item's share of the walker's time, 1 for the item with the most
+//! ```
+//!
+//! `L` is 4 for a question that writes the name of a rare entity, and .1 for others: without a name there is nothing to go
+//! from but the hits themselves. docs/graph.md has the measurements. An item that only the graph found counts in no mean
+//! and no deviation.
+//!
 //! One set of constants serves conversations, science, code and notes: nDCG@10 over six labelled sets is .614, rank
 //! fusion of the same two channels has .545. ARCHITECTURE.md has the sets and the gain of each part. Weights are flat
 //! around these values: a fifth more or less of any moves the mean by .002 at most.
@@ -80,6 +90,10 @@ pub struct Constants {
     pub complete_weight: f32,
     /// Most candidates with a rare word.
     pub complete_few: usize,
+    /// Weight of a walk over the graph for a question that names a rare entity, 0 and up.
+    pub graph_named_weight: f32,
+    /// Weight of a walk over the graph for any other question, 0 and up.
+    pub graph_weight: f32,
     /// The share of the neighbours' scores that an item gains, 0..1.
     pub neighbour_weight: f32,
     /// Number of neighbours that count.
@@ -110,6 +124,8 @@ impl Default for Constants {
             name_weight: 4.0,
             complete_weight: 6.0,
             complete_few: 3,
+            graph_named_weight: 4.0,
+            graph_weight: 0.1,
             neighbour_weight: 0.6,
             neighbours: 4,
             neighbourhood: 50,
@@ -143,6 +159,9 @@ pub struct CandidateFeatures<'a> {
     pub vector: Option<f32>,
     /// Late interaction; `None` if it has no token codes.
     pub tokens: Option<f32>,
+    /// Whether it counts in the means and deviations. An item that only the graph found does not: what is far from the question
+    /// would change the scores of what is near.
+    pub counts: bool,
 }
 
 /// The question's cosines with all rows that could have been found.
@@ -193,7 +212,7 @@ pub fn rank(
     constants: &Constants,
 ) -> Vec<Ranked> {
     let pool = Pool::of(seen, background, pieces, constants);
-    let speaker = mean(seen.iter().map(|one| f64::from(one.speaker)));
+    let speaker = mean(seen.iter().filter(|one| one.counts).map(|one| f64::from(one.speaker)));
     let complete = worth_of_all_words(seen, constants);
     let mut ranked: Vec<Ranked> = seen
         .iter()
@@ -244,7 +263,7 @@ impl<'a> Pool<'a> {
     ) -> Self {
         let family = Family::of(seen);
         let of = |score: &dyn Fn(usize, &CandidateFeatures<'_>) -> Option<f64>| {
-            standard(seen.iter().enumerate().map(|(at, one)| score(at, one)))
+            standard(seen.iter().enumerate().map(|(at, one)| (score(at, one), one.counts)))
         };
         let with_family = |at: usize, one: &CandidateFeatures<'_>| {
             one.vector.map(|cosine| f64::midpoint(f64::from(cosine), family.cosine(at, one)))
@@ -317,7 +336,7 @@ fn is_memory(one: &CandidateFeatures<'_>) -> bool {
 /// Returns the gain of a candidate that contains every word of the question.
 fn worth_of_all_words(seen: &[CandidateFeatures<'_>], constants: &Constants) -> f64 {
     let words = seen.first().map_or(0, |one| one.parts.len());
-    let having = |word: usize| seen.iter().filter(|one| one.parts[word] > 0.0).count();
+    let having = |word: usize| seen.iter().filter(|one| one.counts && one.parts[word] > 0.0).count();
     let is_rare = (0..words).any(|word| (1..=constants.complete_few).contains(&having(word)));
     if is_rare { f64::from(constants.complete_weight) } else { 0.0 }
 }
@@ -370,6 +389,27 @@ pub fn gain_from_references(ranked: &mut [Ranked], share: impl Fn(RowId) -> f32,
         if share > 0.0 {
             has_some = true;
             one.add(Factor::plus("reference", 2.0 * f64::from(constants.complete_weight) * share));
+        }
+    }
+    if has_some {
+        ranked.sort_unstable_by(Ranked::cmp_best_first);
+    }
+}
+
+/// Adds the gain of items that a walk over the graph reached. `walked` is an item's share of the walker's time, 1 for the item
+/// with the most. Scores are mixed as probabilities: of e^x, an item's probability up to a factor, and `weight` times its
+/// share. `x` is `scale` times its score below the best. Ranks or deviations mixed in the same way gain half as much on
+/// questions of several hops.
+pub fn gain_from_graph(ranked: &mut [Ranked], walked: impl Fn(RowId) -> f64, weight: f64, scale: f64) {
+    let Some(best) = ranked.iter().map(|one| one.score).max_by(f32::total_cmp).map(f64::from) else { return };
+    let mut has_some = false;
+    for one in ranked.iter_mut() {
+        let share = weight * walked(one.row);
+        if share > 0.0 {
+            has_some = true;
+            let below = scale * (f64::from(one.score) - best);
+            let gain = (below.exp() + share).ln() - below;
+            one.add(Factor::plus("graph", gain / scale));
         }
     }
     if has_some {
@@ -437,28 +477,35 @@ struct Family {
 impl Family {
     fn of(seen: &[CandidateFeatures<'_>]) -> Self {
         let mut members: Vec<usize> = (0..seen.len()).filter(|&at| seen[at].parent != 0).collect();
-        members.sort_by_key(|&at| seen[at].parent);
+        members.sort_by_key(|&at| (seen[at].parent, !seen[at].counts));
         let mut family =
             Self { parent: vec![None; seen.len()], cosines: Vec::new(), words: Vec::new(), share: 0.0 };
         let mut siblings = 0;
         let mut most = Vec::new();
         for members in members.chunk_by(|&one, &two| seen[one].parent == seen[two].parent) {
-            siblings += if members.len() > 1 { members.len() } else { 0 };
+            let counted = members.iter().take_while(|&&at| seen[at].counts).count();
+            siblings += if counted > 1 { counted } else { 0 };
+            // A parent of which nothing counts lends its members their own scores.
+            if counted == 0 {
+                continue;
+            }
             most.clear();
             most.resize(seen[members[0]].parts.len(), 0f32);
             let (mut sum, mut with_vector) = (0.0, 0);
             for &at in members {
                 family.parent[at] = Some(family.words.len());
-                if let Some(cosine) = seen[at].vector {
+                if let (Some(cosine), true) = (seen[at].vector, seen[at].counts) {
                     sum += f64::from(cosine);
                     with_vector += 1;
                 }
-                most.iter_mut().zip(seen[at].parts).for_each(|(most, part)| *most = most.max(*part));
+                let parts = if seen[at].counts { seen[at].parts } else { &[] };
+                most.iter_mut().zip(parts).for_each(|(most, part)| *most = most.max(*part));
             }
             family.cosines.push((with_vector > 0).then(|| sum / f64::from(with_vector)));
             family.words.push(most.iter().map(|part| f64::from(*part)).sum());
         }
-        family.share = siblings as f64 / seen.len().max(1) as f64;
+        let counted = seen.iter().filter(|one| one.counts).count();
+        family.share = siblings as f64 / counted.max(1) as f64;
         family
     }
 
@@ -480,15 +527,16 @@ fn mean(values: impl Iterator<Item = f64> + Clone) -> f64 {
     if count == 0 { 0.0 } else { values.sum::<f64>() / count as f64 }
 }
 
-/// Returns deviations from the mean; 0 for missing values, and for all if all are (nearly) equal.
-fn standard(values: impl Iterator<Item = Option<f64>>) -> Vec<f64> {
-    let values: Vec<Option<f64>> = values.collect();
-    let known = || values.iter().copied().flatten();
+/// Returns deviations from the mean; 0 for missing values, and for all if all are (nearly) equal. The second of each pair says
+/// whether the value counts in the mean and the deviation.
+fn standard(values: impl Iterator<Item = (Option<f64>, bool)>) -> Vec<f64> {
+    let values: Vec<(Option<f64>, bool)> = values.collect();
+    let known = || values.iter().filter(|(_, counts)| *counts).filter_map(|(value, _)| *value);
     let count = known().count().max(1) as f64;
     let mean = known().sum::<f64>() / count;
     let deviation = (known().map(|value| (value - mean).powi(2)).sum::<f64>() / count).sqrt();
     let scale = |value: f64| if deviation > 1e-9 { (value - mean) / deviation } else { 0.0 };
-    values.iter().map(|value| value.map_or(0.0, scale)).collect()
+    values.iter().map(|(value, _)| value.map_or(0.0, scale)).collect()
 }
 
 #[cfg(test)]
@@ -508,6 +556,8 @@ mod tests {
         name_weight: 3.0,
         complete_weight: 6.0,
         complete_few: 3,
+        graph_named_weight: 4.0,
+        graph_weight: 0.3,
         neighbour_weight: 0.5,
         neighbours: 1,
         neighbourhood: 3,
@@ -528,6 +578,7 @@ mod tests {
             parent: 1_000 + u64::from(row),
             vector: Some(vector),
             tokens: None,
+            counts: true,
         }
     }
 
@@ -717,6 +768,7 @@ mod tests {
             mean in -1.0_f64..1.0, deviation in 0.0_f64..0.5, pieces in 0.0_f32..1.0,
         ) {
             let items: Vec<_> = given.iter().enumerate().map(|(at, &(text, vector, whole, parent, speaker))| CandidateFeatures {
+                counts: true,
                 row: RowId(at as u32), text, parts: &[], coverage: speaker, speaker, parent,
                 vector: whole.then_some(vector), tokens: whole.then_some(text / 50.0),
             }).collect();

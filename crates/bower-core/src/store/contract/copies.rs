@@ -21,6 +21,10 @@ pub(super) fn all(store: &dyn Store) -> Vec<ExportPiece> {
     pieces
 }
 
+fn terms() -> DeltaData {
+    DeltaData { terms: vec![1], mentions: None }
+}
+
 pub(super) fn coming(piece: &ExportPiece) -> Option<NewPiece> {
     Some(match piece.clone() {
         ExportPiece::Header(_) => return None,
@@ -36,7 +40,7 @@ pub(super) fn coming(piece: &ExportPiece) -> Option<NewPiece> {
             });
             NewPiece::Item(Box::new(NewItem {
                 item: *item,
-                terms: vec![1],
+                delta: terms(),
                 vector,
                 action: "import",
                 why: Map::new(),
@@ -131,7 +135,7 @@ fn item(store: &dyn Store, content: &str) -> ItemCopy {
 }
 
 fn take(store: &dyn Store, item: ItemCopy) -> PieceOutcome {
-    let new = NewItem { item, terms: vec![1], vector: None, action: "import", why: Map::new() };
+    let new = NewItem { item, delta: terms(), vector: None, action: "import", why: Map::new() };
     store.take_pieces(&[NewPiece::Item(Box::new(new))], false, stamp(70)).unwrap().pop().unwrap()
 }
 

@@ -6,7 +6,7 @@ use super::checksums::of_waiting;
 use super::columns::parse_word;
 use super::half_vectors::kept;
 use crate::item::{Anchor, Change, RowId};
-use crate::store::{NewTokens, NewVector};
+use crate::store::{DeltaData, NewTokens, NewVector};
 
 pub(super) fn model_row(connection: &Connection, name: &str) -> Result<i64> {
     let mut find = connection.prepare_cached("SELECT row FROM models WHERE name = ?1")?;
@@ -107,9 +107,22 @@ pub(super) fn anchors_of(connection: &Connection, row: RowId) -> Result<Vec<Anch
         .collect()
 }
 
-pub(super) fn put_delta(connection: &Connection, row: RowId, change: Change, terms: &[u8]) -> Result<()> {
+pub(super) fn put_delta(
+    connection: &Connection,
+    row: RowId,
+    change: Change,
+    delta: &DeltaData,
+) -> Result<()> {
+    let DeltaData { terms, mentions } = delta;
     connection
         .prepare_cached("INSERT OR REPLACE INTO tail (row, change, terms, checksum) VALUES (?1, ?2, ?3, ?4)")?
         .execute(params![row.0, change.0, terms, of_waiting(row, terms)])?;
+    if let Some(mentions) = mentions {
+        connection
+            .prepare_cached(
+                "INSERT OR REPLACE INTO mention_tail (row, change, mentions, checksum) VALUES (?1, ?2, ?3, ?4)",
+            )?
+            .execute(params![row.0, change.0, mentions, of_waiting(row, mentions)])?;
+    }
     Ok(())
 }

@@ -289,6 +289,13 @@ pub(super) fn findings(connection: &Connection) -> Result<Vec<String>> {
         }
     }
     for (table, columns, of) in WAITING {
+        // A store that cannot be written keeps its older schema.
+        let exists = connection
+            .prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1")?
+            .exists([table])?;
+        if !exists {
+            continue;
+        }
         let sql = format!("SELECT {columns}, checksum FROM {table} WHERE checksum IS NOT NULL");
         let mut statement = connection.prepare(&sql)?;
         let mut rows = statement.query([])?;
@@ -336,6 +343,7 @@ pub(super) fn of_text_values(row: i64, id: &str, values: [&Value; 5]) -> u32 {
 const WAITING: &[(&str, &str, &str)] = &[
     ("tail", "row, terms", "lists of terms that wait for the text index"),
     ("token_tail", "row, codes", "token codes that wait for their index"),
+    ("mention_tail", "row, mentions", "lists of mentions that wait for the graph index"),
     ("embedding_cache", "key, vector, tokens", "cached questions"),
 ];
 

@@ -361,7 +361,7 @@ fn insert_chunk(
         .prepare_cached("INSERT INTO texts (row, summary, section, key, content, keywords) VALUES (?1, '', ?2, ?3, ?4, '[]')")?
         .execute(params![row.0, chunk.section, chunk.key, chunk.content])?;
     put_tags(connection, row, &chunk.tags)?;
-    put_delta(connection, row, change, &chunk.terms)?;
+    put_delta(connection, row, change, &chunk.delta)?;
     if let Some(vector) = &chunk.vector {
         put_vector(connection, row, vector, change)?;
     }

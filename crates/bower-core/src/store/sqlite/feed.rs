@@ -11,7 +11,9 @@ use super::events::{next_change, record};
 use super::half_vectors::half;
 use super::{SqliteStore, lock, schema};
 use crate::item::{Change, RowId, RowSet, derive_id, indexed_text};
-use crate::store::{Covered, DeltaText, IndexFeed, IndexedText, KeptTerms, NewTokens, NewVector, Stamp};
+use crate::store::{
+    Covered, DeltaText, IndexFeed, IndexedText, KeptTerms, MentionSource, NewTokens, NewVector, Stamp,
+};
 
 const INDEXED: &str = "SELECT t.content, t.section, d.title, i.document, i.source_conv_id, i.collection, i.valid_from, i.valid_to
  FROM items i JOIN texts t ON t.row = i.row LEFT JOIN documents d ON d.row = i.document WHERE i.row = ?1";
@@ -103,6 +105,51 @@ impl IndexFeed for SqliteStore {
                 texts.extend(statement.query_row([row.0], read).optional()?);
             }
             Ok(texts)
+        })
+    }
+
+    fn mentions(&self, rows: &[RowId]) -> crate::Result<Vec<Option<Vec<u8>>>> {
+        if self.schema < schema::KEEPS_MENTIONS {
+            return Ok(vec![None; rows.len()]);
+        }
+        self.read("read the mentions", |connection| {
+            let mut statement =
+                connection.prepare_cached("SELECT mentions, checksum FROM mention_tail WHERE row = ?1")?;
+            let mut mentions = |row: &RowId| {
+                let read = |found: &Row<'_>| Ok(waiting(*row, found, 0)?.map(<[u8]>::to_vec));
+                Ok(statement.query_row([row.0], read).optional()?.flatten())
+            };
+            rows.iter().map(&mut mentions).collect()
+        })
+    }
+
+    fn mention_sources(&self, rows: &[RowId]) -> crate::Result<Vec<MentionSource>> {
+        self.read("read the texts", |connection| {
+            let mut statement = connection.prepare_cached(
+                "SELECT d.title, d.path, t.section, t.content, i.document IS NULL OR i.source_conv_id IS NOT NULL, d.id
+                 FROM items i JOIN texts t ON t.row = i.row LEFT JOIN documents d ON d.row = i.document WHERE i.row = ?1",
+            )?;
+            let mut tags = connection.prepare_cached("SELECT tag FROM tags WHERE row = ?1 ORDER BY tag")?;
+            let mut sources = Vec::with_capacity(rows.len());
+            for row in rows {
+                let read = |found: &Row<'_>| {
+                    Ok(MentionSource {
+                        row: *row,
+                        document: found.get(5)?,
+                        title: found.get(0)?,
+                        path: found.get(1)?,
+                        section: found.get(2)?,
+                        content: found.get(3)?,
+                        is_said: found.get(4)?,
+                        tags: Vec::new(),
+                    })
+                };
+                if let Some(mut source) = statement.query_row([row.0], read).optional()? {
+                    source.tags = tags.query_map([row.0], |tag| tag.get(0))?.collect::<Result<_>>()?;
+                    sources.push(source);
+                }
+            }
+            Ok(sources)
         })
     }
 
@@ -302,10 +349,13 @@ impl IndexFeed for SqliteStore {
         let every = covered.tokens.map_or(covered.vector, |(_, tokens)| tokens.min(covered.vector));
         self.write("shorten the delta", |connection| {
             connection.prepare_cached("DELETE FROM tail WHERE change <= ?1")?.execute([covered.text.0])?;
+            connection
+                .prepare_cached("DELETE FROM mention_tail WHERE change <= ?1")?
+                .execute([covered.graph.0])?;
             // The mark that a purge is due stays until the purge is done.
             connection
                 .prepare_cached("DELETE FROM removals WHERE change <= ?1 AND row > 0")?
-                .execute([every.min(covered.text).0])?;
+                .execute([every.min(covered.text).min(covered.graph).0])?;
             if let Some((scheme, upto)) = covered.tokens {
                 connection
                     .prepare_cached(

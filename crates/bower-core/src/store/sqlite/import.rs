@@ -273,7 +273,7 @@ impl Batch<'_> {
             ])?;
         put_tags(connection, row, &item.tags)?;
         put_anchors(connection, row, &item.anchors)?;
-        put_delta(connection, row, change, &new.terms)?;
+        put_delta(connection, row, change, &new.delta)?;
         if let Some(vector) = &new.vector {
             put_vector(connection, row, vector, change)?;
         }

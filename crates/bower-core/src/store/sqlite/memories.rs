@@ -337,9 +337,18 @@ pub(super) fn remove_row(
     change: Change,
     stamp: Stamp<'_>,
 ) -> Result<bool> {
-    for table in
-        ["tags", "anchors", "vectors", "token_tail", "tail", "injections", "exposures", "checksums", "texts"]
-    {
+    for table in [
+        "tags",
+        "anchors",
+        "vectors",
+        "token_tail",
+        "tail",
+        "mention_tail",
+        "injections",
+        "exposures",
+        "checksums",
+        "texts",
+    ] {
         connection.prepare_cached(&format!("DELETE FROM {table} WHERE row = ?1"))?.execute([row.0])?;
     }
     unlink(connection, row, change, stamp)?;
@@ -422,7 +431,7 @@ pub(super) fn insert_memory(
         .execute(params![row.0, memory.summary, memory.content, json_text(&memory.keywords)?])?;
     put_tags(connection, row, &memory.tags)?;
     put_anchors(connection, row, &memory.anchors)?;
-    put_delta(connection, row, change, &memory.terms)?;
+    put_delta(connection, row, change, &memory.delta)?;
     if let Some(vector) = &memory.vector {
         put_vector(connection, row, vector, change)?;
     }

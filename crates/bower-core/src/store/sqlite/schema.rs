@@ -7,7 +7,7 @@ pub const APPLICATION_ID: i32 = 0x424F_5752;
 /// The steps; step `n` brings a store from schema `n` to `n + 1`.
 pub const MIGRATIONS: &[&str] = &[
     SCHEMA_1, SCHEMA_2, INJECTIONS, COUNTS, FIELDS, PACKED, LIFE, HOLDERS, NEWS, CLOCK, CHECKSUMS,
-    PROVENANCE, WORDINGS, ANCHORS,
+    PROVENANCE, WORDINGS, ANCHORS, MENTIONS,
 ];
 
 /// First schema that keeps counts of items and documents.
@@ -36,6 +36,9 @@ pub const KEEPS_WORDINGS: u32 = 13;
 
 /// First schema that keeps anchors.
 pub const KEEPS_ANCHORS: u32 = 14;
+
+/// First schema that keeps the mentions of new rows.
+pub const KEEPS_MENTIONS: u32 = 15;
 
 /// The number of the newest schema.
 pub const NEWEST: u32 = MIGRATIONS.len() as u32;
@@ -577,4 +580,15 @@ CREATE TABLE anchors (
   commit_hash TEXT,
   PRIMARY KEY (row, number)
 ) STRICT, WITHOUT ROWID;
+";
+
+/// Mentions of entities by new rows, kept here until the graph index holds them. Those of older rows are extracted from the
+/// text.
+const MENTIONS: &str = "
+CREATE TABLE mention_tail (
+  row INTEGER PRIMARY KEY REFERENCES items (row),
+  change INTEGER NOT NULL,
+  mentions BLOB NOT NULL,
+  checksum INTEGER
+) STRICT;
 ";

@@ -176,7 +176,7 @@ mod tests {
         }
         let parents: Vec<_> = found.rows.iter().map(|row| row.parent).collect();
         assert_eq!(parents, [None, Some(1), Some(3), None, Some(4), Some(0), None]);
-        let speakers: Vec<_> = found.speakers().iter().map(|share| (share * 3.0).round()).collect();
+        let speakers: Vec<_> = found.speakers(|_| true).iter().map(|share| (share * 3.0).round()).collect();
         assert_eq!(speakers, [1.0, 0.0, 3.0, 0.0, 1.0, 0.0, 3.0]);
         assert!(found.rows[3].score.abs() < 1e-9, "a row that is gone has no words");
         let alone = examine_delta(&terms, &rows, &delta);

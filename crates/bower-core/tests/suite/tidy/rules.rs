@@ -30,7 +30,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("generation", &["item", "error", "checksum", "files"]),
     ("vector", &["item", "error", "generation"]),
     ("tokens", &["item", "error", "generation"]),
-    ("graph", &["item", "error"]),
+    ("graph", &["item", "error", "generation", "text"]),
     ("rank", &["item", "error", "evidence", "prompt", "strength"]),
     ("memory", &["item", "error", "text", "strength"]),
     ("embed", &["item", "error", "config", "checksum", "files"]),

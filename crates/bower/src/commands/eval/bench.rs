@@ -3,7 +3,7 @@
 //! are read; nothing in it is written.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Instant;
 
 use bower_core::config::Settings;
@@ -58,6 +58,11 @@ impl Rows {
         self.rows.get(document).map_or(&[], Vec::as_slice)
     }
 
+    /// Returns the rows of some documents.
+    pub(super) fn of_all(&self, documents: &BTreeSet<String>) -> RowSet {
+        documents.iter().flat_map(|document| self.of(document)).copied().collect()
+    }
+
     /// Returns the number of rows.
     pub(super) fn len(&self) -> usize {
         self.documents.len()
@@ -105,8 +110,9 @@ pub(super) fn parts_of(profile: Profile) -> Vec<Parts> {
         without: None,
         change: Some(change),
     };
-    // The graph channel is not built yet: leaving it out changes nothing.
-    let asked = channels(profile).iter().filter(|one| **one != Channel::Graph);
+    // Only the default profile walks the graph: leaving it out of another changes nothing.
+    let walks = profile == Profile::Bower;
+    let asked = channels(profile).iter().filter(|one| walks || **one != Channel::Graph);
     let mut parts: Vec<Parts> = asked.map(|one| channel(*one)).collect();
     if profile == Profile::Bower {
         parts.extend([
@@ -171,9 +177,14 @@ impl<'a> Bench<'a> {
             None => None,
         };
         let engine = changed.as_ref().unwrap_or(&self.engine);
+        let excludes = self.set.queries.iter().any(|query| !query.exclude.is_empty());
+        let rows = excludes.then(|| self.rows()).transpose()?.unwrap_or_default();
         let outcome = eval::judge(self.set, self.cutoff, |query| {
+            // An excluded document is hidden, not only left out of the list: its links would lead to the documents sought.
+            let hidden = rows.of_all(&query.exclude);
+            let hide = (!hidden.is_empty()).then_some(&hidden);
             let start = Instant::now();
-            let put = Put { profile, depth: Depth::Hits(self.cutoff), hide: None, without: parts.without };
+            let put = Put { profile, depth: Depth::Hits(self.cutoff), hide, without: parts.without };
             let ranking = self.rank(engine, query, &put)?;
             lists(engine, self.settings.rrf_k, &ranking, start.elapsed().as_secs_f64() * 1e3)
         })?;

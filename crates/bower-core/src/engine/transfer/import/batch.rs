@@ -11,6 +11,7 @@ use crate::engine::transfer::import::foreign::state::ForeignState;
 use crate::error::Result;
 use crate::item::derive_id;
 use crate::request::moving::{ImportProgress, ImportRequest, Imported};
+use crate::store::DeltaData;
 use crate::store::copies::{ItemCopy, NewItem};
 use crate::text;
 
@@ -42,8 +43,9 @@ pub(crate) fn new_item(
     let item = clean.item;
     let indexed = indexed.unwrap_or(&item.content);
     let vector = if embed { vector_for(engine, indexed)? } else { None };
-    let terms = text::encode_terms(indexed, LANGUAGE);
-    Ok(NewItem { item, terms, vector, action, why })
+    // A chunk's mentions depend on its document, which is stored by then.
+    let delta = DeltaData { terms: text::encode_terms(indexed, LANGUAGE), mentions: None };
+    Ok(NewItem { item, delta, vector, action, why })
 }
 
 /// Moves an item to the scope and owner that the request names, and returns whether it moved. A moved item gets another id:

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use crate::engine::ACTOR;
 use crate::engine::curate::secrets::CleanItem;
 use crate::engine::curate::write::{ANYTHING, MAX_CONTENT_BYTES, free_id};
-use crate::engine::indexes::LANGUAGE;
+use crate::engine::mentions;
 use crate::engine::transfer::export::folder::{ExportEntry, ExportManifest};
 use crate::engine::transfer::import::batch::{Import, new_item, put_in_place};
 use crate::engine::transfer::import::head::{HeadFields, differences};
@@ -22,7 +22,6 @@ use crate::request::CurateRequest;
 use crate::request::moving::{FileChange, ImportProgress};
 use crate::store::copies::{FORMAT, ItemCopy, NewPiece, PieceOutcome};
 use crate::store::{Decided, Namespace, NewMemory, Stamp, WriteAction};
-use crate::text;
 
 /// Largest file of a memory, in bytes: text and fields together.
 const MAX_FILE_BYTES: u64 = 4 << 20;
@@ -431,7 +430,7 @@ impl FolderImport<'_, '_> {
             id,
             collection: there.collection.clone(),
             memory_type: wanted.memory_type.unwrap_or(MemoryType::Fact),
-            terms: text::encode_terms(content, LANGUAGE),
+            delta: mentions::of_memory(content, &wanted.tags),
             content: content.to_owned(),
             summary: wanted.summary.clone(),
             importance: wanted.importance,

@@ -1,0 +1,57 @@
+//! Makes what the text index and the graph index need of new rows, and extracts the mentions of stored ones.
+
+use crate::engine::indexes::LANGUAGE;
+use crate::error::Result;
+use crate::graph::{self, ItemText};
+use crate::item::RowId;
+use crate::store::{DeltaData, MentionSource, NewChunk, NewDocument, Store};
+use crate::text;
+
+/// Returns the terms and mentions of a memory.
+pub(crate) fn of_memory(content: &str, tags: &[String]) -> DeltaData {
+    let source = ItemText { content, tags, has_words: true, ..ItemText::default() };
+    DeltaData { terms: text::encode_terms(content, LANGUAGE), mentions: Some(graph::encode(&source)) }
+}
+
+/// Returns the terms and mentions of a document's new chunk. `indexed` is its text with title and heading.
+pub(crate) fn of_chunk(document: &NewDocument, chunk: &NewChunk, indexed: &str) -> DeltaData {
+    let source = ItemText {
+        document: Some(&document.id),
+        title: document.title.as_deref(),
+        path: Some(&document.path),
+        section: chunk.section.as_deref(),
+        content: &chunk.content,
+        tags: &chunk.tags,
+        has_words: document.session.is_some(),
+    };
+    DeltaData { terms: text::encode_terms(indexed, LANGUAGE), mentions: Some(graph::encode(&source)) }
+}
+
+/// Returns the encoded mentions of those rows that still exist, in the order of `rows`: those that were kept with them, or
+/// those of their text.
+pub(crate) fn of_rows(store: &dyn Store, rows: &[RowId]) -> Result<Vec<(RowId, Vec<u8>)>> {
+    let kept = store.mentions(rows)?;
+    let missing: Vec<RowId> =
+        rows.iter().zip(&kept).filter(|(_, kept)| kept.is_none()).map(|(row, _)| *row).collect();
+    let mut extracted = store.mention_sources(&missing)?.into_iter().peekable();
+    let mut all = Vec::with_capacity(rows.len());
+    for (row, kept) in rows.iter().zip(kept) {
+        let found = extracted.next_if(|source| source.row == *row);
+        if let Some(mentions) = kept.or_else(|| found.as_ref().map(encoded)) {
+            all.push((*row, mentions));
+        }
+    }
+    Ok(all)
+}
+
+fn encoded(source: &MentionSource) -> Vec<u8> {
+    graph::encode(&ItemText {
+        document: source.document.as_deref(),
+        title: source.title.as_deref(),
+        path: source.path.as_deref(),
+        section: source.section.as_deref(),
+        content: &source.content,
+        tags: &source.tags,
+        has_words: source.is_said,
+    })
+}

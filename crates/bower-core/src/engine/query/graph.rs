@@ -1,0 +1,150 @@
+//! Asks the graph channel: walks from a question's names and best hits over the entities that items mention.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::time::Instant;
+
+use crate::engine::Engine;
+use crate::engine::indexes::OpenIndex;
+use crate::engine::query::plan::Scope;
+use crate::engine::query::retrieve::settled;
+use crate::engine::timing::milliseconds;
+use crate::error::{Error, Result};
+use crate::graph::{Graph, GraphIndex, MentionDelta, Role, Seeds, Walked, asked_names, walk};
+use crate::item::{Allowed, RowId, RowSet, Scored};
+use crate::rank::candidate::Ranked;
+
+/// Number of best candidates from which the walk starts.
+const STARTS: usize = 20;
+
+/// Share of the starts that entities have which the question writes as names.
+const NAMED: f64 = 0.4;
+
+/// Share of the starts that other entities have which the question may mean: titles in lower case, words of memories.
+const MEANT: f64 = 0.1;
+
+/// Number of items that the channel returns.
+const DEPTH: usize = 50;
+
+/// An entity is rare if ln(N / df) / ln N is above this: of 5,000 items, at most 165 mention it.
+const RARE: f64 = 0.4;
+
+/// Most rows whose mentions are extracted from their texts for a question, if there is no graph index: some 50 ms. A store of
+/// an older version gets its index by the next compaction.
+const MOST_UNINDEXED: u64 = 4_096;
+
+/// The result of the graph channel.
+pub(crate) struct GraphFound {
+    /// The items that the walk reached, best first; a score is the share of the walker's time relative to the best.
+    pub(crate) rows: Vec<Scored>,
+    shares: HashMap<RowId, f64>,
+    /// Whether the question names a rare entity.
+    pub(crate) names_rare: bool,
+    pub(crate) delta_rows: usize,
+    pub(crate) took_ms: f64,
+}
+
+impl GraphFound {
+    /// Returns an item's share of the walker's time relative to the best, 0..1.
+    pub(crate) fn share(&self, row: RowId) -> f64 {
+        self.shares.get(&row).copied().unwrap_or(0.0)
+    }
+}
+
+/// Walks over the graph; `None` if the walk reaches nothing. `ranked` are the candidates of the other channels, best first.
+pub(crate) fn graph_channel(
+    engine: &Engine,
+    question: &str,
+    scope: &Scope<'_>,
+    ranked: &[Ranked],
+) -> Result<Option<GraphFound>> {
+    let start = Instant::now();
+    let store = &*engine.store;
+    let lacks_index = engine.indexes.graph(store)?.good().is_none();
+    if lacks_index && engine.indexes.text(store)?.good().is_some_and(|text| text.rows() > MOST_UNINDEXED) {
+        let dir = engine.indexes.graph_dir();
+        return Err(Error::index(
+            "search",
+            &dir,
+            "there is none yet; the next bower index or curate builds it",
+        ));
+    }
+    let (index, new) = settled(
+        || engine.indexes.graph(store),
+        |after| engine.caches.deltas.mentions(store, scope.newest, after),
+    )?;
+    let delta = MentionDelta::new(&new.rows);
+    // `gone` has the new rows too.
+    let stale = new.gone.len().saturating_sub(new.rows.len()) + scope.hidden.len();
+    let indexed = index.good().map_or(0, |index| index.rows() as usize);
+    let items = scope.keep.map_or((indexed + new.rows.len()).saturating_sub(stale), RowSet::len);
+    let from = |index: Option<&GraphIndex>| {
+        let allowed = Allowed { keep: scope.keep, drop: scope.hidden };
+        let graph = Graph { index, delta: &delta, allowed, stale: &new.gone, items };
+        let (seeds, names_rare) = seeds(&graph, question, ranked);
+        Ok((walk(&graph, &seeds)?, names_rare))
+    };
+    let (Walked { items, reached, .. }, names_rare) = match index.good() {
+        Some(index) => OpenIndex::ask(index, |index| from(Some(index)))?,
+        None => from(None)?,
+    };
+    let Some(&(_, most)) = items.first() else { return Ok(None) };
+    if reached.is_empty() {
+        return Ok(None);
+    }
+    let rows = items.iter().filter(|(row, _)| reached.contains(row)).take(DEPTH);
+    let rows = rows.map(|(row, share)| Scored { row: *row, score: (share / most) as f32 }).collect();
+    let shares = items.into_iter().map(|(row, share)| (row, share / most)).collect();
+    let delta_rows = scope.searched_of(&new);
+    Ok(Some(GraphFound { rows, shares, names_rare, delta_rows, took_ms: milliseconds(start) }))
+}
+
+/// Returns where the walk starts, and whether the question writes the name of a rare entity: one of several words, or a title.
+///
+/// The longest names that items mention count, the rarer the more. A word in lower case alone counts only as a link, a tag or a
+/// title, or as a word of memories.
+fn seeds(graph: &Graph<'_>, question: &str, ranked: &[Ranked]) -> (Seeds, bool) {
+    let (mut named, mut meant, mut names_rare) = (Vec::new(), Vec::new(), false);
+    let mut taken: Vec<Range<usize>> = Vec::new();
+    let all = (graph.items.max(2) as f64).ln();
+    for name in asked_names(question) {
+        if taken.iter().any(|other| name.words.start < other.end && other.start < name.words.end) {
+            continue;
+        }
+        let entity = graph.entity(name.key);
+        let is_alone = name.words.len() == 1;
+        if !entity.is_known() || (is_alone && !name.is_capital && entity.role < Role::Tag) {
+            continue;
+        }
+        taken.push(name.words.clone());
+        if entity.is_hub {
+            continue;
+        }
+        let df = entity.df as f64;
+        if name.is_capital {
+            let rarity = (graph.items as f64 / df).ln() / all;
+            names_rare |= rarity > RARE && (!is_alone || entity.role == Role::Title);
+            named.push((name.key, 1.0 / df));
+        } else {
+            meant.push((name.key, 1.0 / df));
+        }
+    }
+    let best = ranked.first().map_or(0.0, |one| f64::from(one.score));
+    let mut items: Vec<(RowId, f64)> =
+        ranked.iter().take(STARTS).map(|one| (one.row, (f64::from(one.score) - best).exp())).collect();
+    let of_named = if named.is_empty() { 0.0 } else { NAMED };
+    let of_meant = if meant.is_empty() { 0.0 } else { MEANT };
+    share_out(&mut named, of_named);
+    share_out(&mut meant, of_meant);
+    share_out(&mut items, 1.0 - of_named - of_meant);
+    named.append(&mut meant);
+    (Seeds { entities: named, items }, names_rare)
+}
+
+/// Scales weights so that they sum to `total`.
+fn share_out<T>(weighted: &mut [(T, f64)], total: f64) {
+    let sum: f64 = weighted.iter().map(|(_, weight)| weight).sum();
+    if sum > 0.0 {
+        weighted.iter_mut().for_each(|(_, weight)| *weight *= total / sum);
+    }
+}

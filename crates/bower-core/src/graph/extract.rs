@@ -1,0 +1,543 @@
+//! Extracts the entities that an item mentions, without a model.
+//! They are titles, links, tags, addresses, identifiers, quoted phrases and capitalised names. Memories and turns of
+//! conversations also mention their words.
+//!
+//! A name is a run of capitalised words, with particles (`of`, `van`) between them. A single capitalised word counts as a
+//! name inside a sentence; at the start of one it is a weak mention ([`Role::Part`]). So are the parts of longer names
+//! (`Isaac Newton` in `Sir Isaac Newton`), and two names joined by a comma or a conjunction (`Springfield, Illinois`).
+//! A weak mention counts only if some item mentions the entity as more.
+
+use std::collections::{HashMap, HashSet};
+use std::ops::{ControlFlow, Range};
+
+use super::entity::{EntityKey, Role, StoredMention, fold};
+use super::scan::{Before, Kind, ScannedWord, scan};
+use crate::text::{self, Analyzer, Language, Purpose, TermShape};
+
+/// Most mentions that are kept of one item: the strongest, in the order of the text.
+const MOST_MENTIONS: usize = 96;
+/// Longest name in words: more capitalised words in a row are a heading or shouting.
+const LONGEST_NAME: usize = 8;
+/// Longest name whose parts are weak mentions.
+const LONGEST_PARTED: usize = 5;
+/// Words between two names that may be one (`Romeo and Juliet`, `Alice in Wonderland`).
+const JOINS: &[&str] = &["and", "at", "for", "in", "on", "to", "with"];
+/// Most words of a quoted phrase.
+const LONGEST_PHRASE: usize = 6;
+
+/// The data of an item from which its mentions are extracted.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ItemText<'a> {
+    /// The id of its document.
+    pub document: Option<&'a str>,
+    /// The title of its document.
+    pub title: Option<&'a str>,
+    /// The path of its document.
+    pub path: Option<&'a str>,
+    /// Its heading path or symbol.
+    pub section: Option<&'a str>,
+    /// Its text.
+    pub content: &'a str,
+    /// Its tags.
+    pub tags: &'a [String],
+    /// Whether its words are entities too: it is a memory or a turn of a conversation.
+    pub has_words: bool,
+}
+
+/// An entity that an item mentions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mention {
+    /// The entity.
+    pub key: EntityKey,
+    /// Its name as it is written first.
+    pub name: String,
+    /// The strongest role in which it is mentioned.
+    pub role: Role,
+    /// Number of occurrences.
+    pub count: u32,
+}
+
+/// Returns an item's mentions encoded for the index: four bytes for its document, then eight for each mention, ascending by
+/// entity.
+pub fn encode(source: &ItemText<'_>) -> Vec<u8> {
+    let mut stored: Vec<u64> = mentions(source)
+        .iter()
+        .map(|mention| StoredMention::new(mention.key, mention.role, mention.count).0)
+        .collect();
+    stored.sort_unstable();
+    let document = source.document.map_or(0, document_number);
+    let stored = stored.iter().flat_map(|mention| mention.to_le_bytes());
+    document.to_le_bytes().into_iter().chain(stored).collect()
+}
+
+/// Returns the number of a document, never 0: the lowest 32 bits of the hash of its id.
+fn document_number(id: &str) -> u32 {
+    (text::hash(id) as u32).max(1)
+}
+
+/// Returns the entities that an item mentions, each once: strongest role first, then in the order of the text.
+pub fn mentions(source: &ItemText<'_>) -> Vec<Mention> {
+    let mut found = Found::default();
+    if let Some(title) = source.title {
+        found.add_title(title);
+    }
+    if let Some(path) = source.path {
+        found.add_file(path);
+    }
+    for tag in source.tags {
+        found.add(EntityKey::of_tag(&tag.to_lowercase()), tag, Role::Tag);
+    }
+    if let Some(section) = source.section {
+        found.add_names(section, Role::Part);
+    }
+    found.add_links(source.content, source.path);
+    found.add_names(source.content, Role::Name);
+    found.join_surnames();
+    if source.has_words {
+        found.add_words(source.content);
+    }
+    let mut mentions = found.mentions;
+    mentions.sort_by(|one, two| two.role.cmp(&one.role));
+    mentions.truncate(MOST_MENTIONS);
+    mentions
+}
+
+/// Mentions found so far, in the order of the text.
+#[derive(Default)]
+struct Found {
+    mentions: Vec<Mention>,
+    places: HashMap<EntityKey, usize>,
+    /// Names of one word, and the last words of longer names with these names, for [`Found::join_surnames`].
+    singles: Vec<(EntityKey, String)>,
+    within: HashMap<String, EntityKey>,
+}
+
+impl Found {
+    fn add(&mut self, key: EntityKey, name: &str, role: Role) {
+        if let Some(&at) = self.places.get(&key) {
+            let mention = &mut self.mentions[at];
+            mention.count += 1;
+            if role > mention.role {
+                (mention.role, mention.name) = (role, name.to_owned());
+            }
+            return;
+        }
+        self.places.insert(key, self.mentions.len());
+        self.mentions.push(Mention { key, name: name.to_owned(), role, count: 1 });
+    }
+
+    fn add_named(&mut self, name: &str, role: Role) {
+        let folded = fold(name);
+        if folded.is_empty() || (role < Role::Link && text::is_stop(&folded)) {
+            return;
+        }
+        let key = EntityKey::of(&folded);
+        match folded.rsplit_once(' ') {
+            None if role <= Role::Name => self.singles.push((key, folded)),
+            None => {}
+            Some((_, last)) if role >= Role::Name => {
+                self.within.entry(last.to_owned()).or_insert(key);
+            }
+            Some(_) => {}
+        }
+        self.add(key, name, role);
+    }
+
+    /// Adds a title, without what stands in parentheses, and its part before a comma.
+    fn add_title(&mut self, title: &str) {
+        let mut plain = title.trim();
+        if let Some((before, rest)) = plain.split_once(['(', '（'])
+            && rest.ends_with([')', '）'])
+            && !before.trim().is_empty()
+        {
+            plain = before.trim();
+        }
+        self.add_named(plain, Role::Title);
+        if let Some((before, _)) = plain.split_once(',') {
+            self.add_named(before, Role::Title);
+        }
+    }
+
+    /// Adds the names of a file: its stem, and its stem with its folder.
+    fn add_file(&mut self, path: &str) {
+        let (folder, stem) = file_name(path);
+        self.add_named(stem, Role::Title);
+        if let Some(folder) = folder {
+            self.add(file_key(folder, stem), stem, Role::Title);
+        }
+    }
+
+    /// Adds the targets of `[[wiki links]]` and of Markdown links to files, and e-mail and web addresses.
+    fn add_links(&mut self, content: &str, path: Option<&str>) {
+        for (at, _) in content.match_indices("[[") {
+            let Some((inside, _)) = content[at + 2..].split_once("]]") else { continue };
+            if inside.len() > 200 || inside.contains(['\n', '[']) {
+                continue;
+            }
+            let target = inside.split(['|', '#']).next().unwrap_or(inside).trim();
+            match target.rsplit_once('/') {
+                Some((folder, name)) => {
+                    let (_, stem) = file_name(name);
+                    let folder = folder.rsplit('/').next().unwrap_or(folder);
+                    self.add(file_key(folder, stem), stem, Role::Link);
+                }
+                None => self.add_named(target, Role::Link),
+            }
+        }
+        for (at, _) in content.match_indices("](") {
+            let Some((target, _)) = content[at + 2..].split_once([')', ' ', '\n']) else { continue };
+            let target = target.split('#').next().unwrap_or(target);
+            if target.is_empty() || target.contains("://") || target.starts_with("mailto:") {
+                continue;
+            }
+            let own = path.and_then(|path| path.rsplit_once('/')).map_or("", |(folder, _)| folder);
+            let whole = resolve(own, &target.replace("%20", " "));
+            if let (Some(folder), stem) = file_name(&whole) {
+                self.add(file_key(folder, stem), stem, Role::Link);
+            }
+        }
+        let is_around = |c: char| {
+            c.is_whitespace() || matches!(c, '<' | '>' | '(' | ')' | '[' | ']' | '"' | ',' | ';' | '`')
+        };
+        for word in content.split(is_around).filter(|word| word.contains(['@', ':'])) {
+            let word = word.trim_end_matches(['.', ':', '!', '?', '\'']);
+            let is_mail = word
+                .split_once('@')
+                .is_some_and(|(user, host)| !user.is_empty() && host.contains('.') && !host.contains('@'));
+            let is_handle = word.strip_prefix('@').is_some_and(|name| name.starts_with(char::is_alphabetic));
+            let address = word.split_once("://").filter(|(scheme, _)| matches!(*scheme, "http" | "https"));
+            if let Some((_, address)) = address {
+                let address = address.trim_end_matches('/');
+                self.add(EntityKey::of(&address.to_lowercase()), word, Role::Name);
+            } else if is_mail || is_handle {
+                self.add(EntityKey::of(&word.to_lowercase()), word, Role::Name);
+            }
+        }
+    }
+
+    /// Adds the names, identifiers and quoted phrases of a text.
+    fn add_names(&mut self, text: &str, role: Role) {
+        let words = scan(text);
+        let smalls: HashSet<&str> =
+            words.iter().filter(|word| word.kind == Kind::Other).map(|word| &text[word.at.clone()]).collect();
+        let mut at = 0;
+        while at < words.len() {
+            if is_identifier(&text[words[at].at.clone()]) {
+                let name = &text[words[at].at.clone()];
+                self.add(EntityKey::of(&fold(name)), name, role);
+                at += 1;
+                continue;
+            }
+            let end = run_end(text, &words, at);
+            if end == at {
+                at += 1;
+                continue;
+            }
+            // A word that the text also has in lower case is no name (`Information is ... of information`).
+            let is_common =
+                end == at + 1 && smalls.contains(text[words[at].at.clone()].to_lowercase().as_str());
+            if !is_common {
+                self.add_run(text, &words, at..end, role);
+            }
+            at = end;
+        }
+        self.add_phrases(text, role);
+    }
+
+    /// Adds the name at some words, and its parts.
+    fn add_run(&mut self, text: &str, words: &[ScannedWord], run: Range<usize>, role: Role) {
+        let Range { start, end } = run;
+        let name = |from: usize, to: usize| &text[words[from].at.start..words[to - 1].at.end];
+        let count = end - start;
+        if count > LONGEST_NAME {
+            return;
+        }
+        let is_weak =
+            count == 1 && (words[start].before == Before::Sentence || words[start].kind == Kind::Number);
+        self.add_named(name(start, end), if is_weak { Role::Start } else { role });
+        if (3..=LONGEST_PARTED).contains(&count) {
+            for from in start..end {
+                for to in from + 2..=end {
+                    let is_whole = (from, to) == (start, end);
+                    if !is_whole && is_end(text, &words[from]) && is_end(text, &words[to - 1]) {
+                        self.add_named(name(from, to), Role::Part);
+                    }
+                }
+            }
+        }
+        // A name behind a comma or a conjunction may be the rest of this one.
+        let next = match words.get(end) {
+            Some(word) if word.before == Before::Comma => end,
+            Some(word) if word.before == Before::Space && JOINS.contains(&&text[word.at.clone()]) => end + 1,
+            _ => return,
+        };
+        let rest = run_end(text, words, next);
+        let is_joined = rest > next && (next == end || words[next].before == Before::Space);
+        if is_joined && rest - start <= LONGEST_NAME {
+            self.add_named(name(start, rest), Role::Part);
+        }
+    }
+
+    /// Adds phrases of two to six words in quotation marks.
+    fn add_phrases(&mut self, text: &str, role: Role) {
+        for (open, close) in
+            [('"', '"'), ('“', '”'), ('「', '」'), ('『', '』'), ('《', '》'), ('«', '»'), ('„', '“')]
+        {
+            let mut rest = text;
+            while let Some((_, after)) = rest.split_once(open) {
+                let Some((inside, behind)) = after.split_once(close) else { break };
+                let is_unspaced = !open.is_ascii() && !matches!(open, '“' | '«' | '„');
+                let words = inside.split_whitespace().count();
+                let is_phrase = !inside.contains('\n')
+                    && if is_unspaced {
+                        inside.chars().count() <= 24
+                    } else {
+                        (2..=LONGEST_PHRASE).contains(&words)
+                    };
+                if is_phrase {
+                    self.add_named(inside, role);
+                    rest = behind;
+                } else {
+                    rest = after;
+                }
+            }
+        }
+    }
+
+    /// Counts a name of one word as an occurrence of the longer name that it ends, where the item has both (`Newton`, `Isaac
+    /// Newton`).
+    fn join_surnames(&mut self) {
+        for (single, folded) in std::mem::take(&mut self.singles) {
+            let Some(whole) = self.within.get(&folded) else { continue };
+            let (Some(&from), Some(&to)) = (self.places.get(&single), self.places.get(whole)) else {
+                continue;
+            };
+            if self.mentions[from].role <= Role::Name && self.mentions[from].count > 0 {
+                self.mentions[from].count -= 1;
+                self.mentions[to].count += 1;
+            }
+        }
+        self.mentions.retain(|mention| mention.count > 0);
+        self.places = self.mentions.iter().enumerate().map(|(at, mention)| (mention.key, at)).collect();
+    }
+
+    /// Adds the stems of the words of a text, without stop words.
+    fn add_words(&mut self, content: &str) {
+        Analyzer::new(Language::English).each(content, Purpose::Index, |found| {
+            let is_word = found.shape == TermShape::Word && !found.term.bytes().all(|b| b.is_ascii_digit());
+            if is_word && !text::is_stop(found.folded) {
+                self.add(EntityKey::of_word(found.term), &content[found.at.clone()], Role::Word);
+            }
+            ControlFlow::Continue(())
+        });
+    }
+}
+
+/// Returns the end of the name that starts at a word; the word itself if none does.
+fn run_end(text: &str, words: &[ScannedWord], start: usize) -> usize {
+    let Some(first) = words.get(start) else { return start };
+    let begins = match first.kind {
+        Kind::Capital => is_end(text, first),
+        // `20th Century Fox`, but not `In 1994 Clinton`.
+        Kind::Number => {
+            let is_ordinal = text[first.at.clone()].contains(char::is_alphabetic);
+            is_ordinal && words.get(start + 1).is_some_and(|next| is_next(next, Kind::Capital))
+        }
+        Kind::Other => false,
+    };
+    if !begins {
+        return start;
+    }
+    let mut end = start + 1;
+    let mut at = end;
+    while let Some(word) = words.get(at).filter(|word| word.before == Before::Space) {
+        match word.kind {
+            Kind::Capital => {
+                at += 1;
+                // A stop word with a capital (`The`) goes on, and does not end the name.
+                if is_end(text, word) {
+                    end = at;
+                }
+            }
+            Kind::Number => {
+                at += 1;
+                end = at;
+            }
+            Kind::Other if at < end + 2 && text::is_particle(&text[word.at.clone()]) => at += 1,
+            Kind::Other => break,
+        }
+    }
+    end
+}
+
+fn is_next(word: &ScannedWord, kind: Kind) -> bool {
+    word.before == Before::Space && word.kind == kind
+}
+
+/// Whether a name can begin and end with a word: it is no particle, and a stop word only if it is an acronym (`US`).
+fn is_end(text: &str, word: &ScannedWord) -> bool {
+    let word = &text[word.at.clone()];
+    let is_acronym = word.chars().filter(|c| c.is_uppercase()).count() > 1;
+    let folded = text::fold_word(word);
+    is_acronym || !(text::is_stop(&folded) || text::is_particle(word) || folded.len() < 2)
+}
+
+/// Whether a word is an identifier: `snake_case`, `camelCase`, but no `Name` or `ACRONYM`.
+fn is_identifier(word: &str) -> bool {
+    let has_inner_capital =
+        word.chars().zip(word.chars().skip(1)).any(|(one, two)| one.is_lowercase() && two.is_uppercase());
+    word.trim_matches('_').contains('_') || (has_inner_capital && !word.contains(['-', '.', '’', '\'']))
+}
+
+/// Returns the folder's name, if there is one, and the name without its extension of the file at a path.
+fn file_name(path: &str) -> (Option<&str>, &str) {
+    let (folder, name) = match path.trim_end_matches('/').rsplit_once('/') {
+        Some((folder, name)) => (folder.rsplit('/').next(), name),
+        None => (None, path),
+    };
+    let stem = name.rsplit_once('.').filter(|(stem, _)| !stem.is_empty()).map_or(name, |(stem, _)| stem);
+    (folder.filter(|folder| !folder.is_empty()), stem)
+}
+
+/// Returns the key of a file, which is its stem with the name of its folder: it stays when a tree of folders moves.
+fn file_key(folder: &str, stem: &str) -> EntityKey {
+    EntityKey::of(&format!("{}/{}", folder.to_lowercase(), stem.to_lowercase()))
+}
+
+/// Resolves a relative target against a folder.
+fn resolve(folder: &str, target: &str) -> String {
+    let mut parts: Vec<&str> = if target.starts_with('/') { Vec::new() } else { folder.split('/').collect() };
+    for part in target.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop();
+            }
+            part => parts.push(part),
+        }
+    }
+    parts.join("/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The names of a text and their roles.
+    fn names(content: &str, role: Role) -> Vec<String> {
+        let found = mentions(&ItemText { content, ..ItemText::default() });
+        found.into_iter().filter(|one| one.role == role).map(|one| one.name).collect()
+    }
+
+    #[track_caller]
+    fn check(content: &str, role: Role, expected: &[&str]) {
+        assert_eq!(names(content, role), expected, "{content}");
+    }
+
+    #[test]
+    fn capitalised_runs_are_names() {
+        check("We met Ada in Port Blair.", Role::Name, &["Ada", "Port Blair"]);
+        check("We met Ada in Port Blair.", Role::Part, &["Ada in Port Blair"]);
+        check("Walking is fun.", Role::Name, &[]);
+        check("Walking is fun.", Role::Start, &["Walking"]);
+        check("Information is more than a sum of information.", Role::Start, &[]);
+        check("The Bay of Bengal is deep", Role::Name, &["Bay of Bengal"]);
+        check("it was Springfield, Illinois", Role::Part, &["Springfield, Illinois"]);
+        check("the 20th Century Fox logo of 1994", Role::Name, &["20th Century Fox"]);
+        check("he calls find_user and parseTree for NASA", Role::Name, &["find_user", "parseTree", "NASA"]);
+        check("A song “a hard rain” by X", Role::Name, &["a hard rain"]);
+        check("映画「七人の侍」を見た", Role::Name, &["七人の侍"]);
+        check("", Role::Name, &[]);
+    }
+
+    #[test]
+    fn a_surname_counts_as_the_whole_name_within_one_text() {
+        let found = mentions(&ItemText {
+            content: "it was Sir Isaac Newton, and Newton knew",
+            ..ItemText::default()
+        });
+        let found: Vec<_> = found.iter().map(|one| (one.name.as_str(), one.role, one.count)).collect();
+        let expected = [
+            ("Sir Isaac Newton", Role::Name, 2),
+            ("Sir Isaac", Role::Part, 1),
+            ("Isaac Newton", Role::Part, 1),
+        ];
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn titles_links_tags_and_addresses_are_entities() {
+        let source = ItemText {
+            document: Some("d"),
+            title: Some("Gamma (Greek), a letter"),
+            path: Some("vault/notes/gamma.md"),
+            content: "See [[Beta|the second]], [[notes/delta#top]], [e](../other/eps%20ilon.md#x), [web](https://a.org/b/) and \
+                      ann@b.org, @bob.",
+            tags: &["infra/db".to_owned()],
+            ..ItemText::default()
+        };
+        let found = mentions(&source);
+        let of = |role: Role| -> Vec<EntityKey> {
+            let mut keys: Vec<_> = found.iter().filter(|one| one.role == role).map(|one| one.key).collect();
+            keys.sort_unstable();
+            keys
+        };
+        let keys = |folded: &[&str]| -> Vec<EntityKey> {
+            let mut keys: Vec<_> = folded.iter().map(|name| EntityKey::of(name)).collect();
+            keys.sort_unstable();
+            keys
+        };
+        // What is not at the title's end is no comment on it.
+        assert_eq!(of(Role::Title), keys(&["gamma greek a letter", "gamma greek", "gamma", "notes/gamma"]));
+        assert_eq!(of(Role::Link), keys(&["beta", "notes/delta", "other/eps ilon"]));
+        assert_eq!(of(Role::Tag), [EntityKey::of_tag("infra/db")]);
+        let addresses = keys(&["a.org/b", "ann@b.org", "@bob"]);
+        assert!(addresses.iter().all(|key| of(Role::Name).contains(key)), "{found:?}");
+    }
+
+    #[test]
+    fn spellings_of_one_name_are_one_entity() {
+        let key = |name: &str| EntityKey::of(&fold(name));
+        assert_eq!(key("Gödel's"), key("godel"));
+        assert_eq!(key("Jean-Luc  Picard"), key("jean luc picard"));
+        assert_eq!(key("find_user"), key("findUser"));
+        assert_ne!(key("find_user"), key("find user"));
+        assert!(fold("...").is_empty());
+    }
+
+    #[test]
+    fn wild_input_is_bounded() {
+        let long = "A".repeat(10_000);
+        for content in [
+            "It",
+            "'; DROP TABLE",
+            "[[",
+            "](",
+            "\"\"\"",
+            "[[a|",
+            "@",
+            "://",
+            &long,
+            &"Ada Lovelace ".repeat(500),
+        ] {
+            let source =
+                ItemText { title: Some(content), path: Some(content), content, ..ItemText::default() };
+            let encoded = encode(&ItemText { tags: std::slice::from_ref(&long), has_words: true, ..source });
+            assert!(encoded.len() <= 4 + 8 * MOST_MENTIONS, "{} bytes", encoded.len());
+        }
+        assert!(
+            mentions(&ItemText { title: Some("It"), content: "", ..ItemText::default() })
+                .iter()
+                .all(|one| one.role == Role::Title)
+        );
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_text_is_refused(content in "\\PC{0,200}", title in "\\PC{0,20}", path in "[a-z/.]{0,20}") {
+            let source = ItemText { title: Some(&title), path: Some(&path), content: &content, ..ItemText::default() };
+            let encoded = encode(&ItemText { has_words: true, ..source });
+            proptest::prop_assert!(super::super::segment::split(&encoded).is_some());
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! The graph of items and the entities that they mention: extraction without a model, its index, and a walk over it.
+//!
+//! An entity is a name, title, link target, tag or rare word, and is known by a 56-bit hash of its folded form. `extract`
+//! finds an item's mentions. A generation of segments stores them (`segment`), and [`MentionDelta`] holds those of rows
+//! that the index lacks. `walk` ranks items by personalised `PageRank` from given entities and items.
+
+mod asked;
+mod compact;
+mod delta;
+mod entity;
+mod extract;
+mod scan;
+mod segment;
+#[cfg(any(test, feature = "fuzzing"))]
+#[cfg_attr(not(test), allow(dead_code, unused_imports, reason = "fuzzers use a part of it"))]
+#[allow(clippy::unwrap_used, reason = "it is made for tests, which fuzzers share")]
+mod testing;
+mod walk;
+
+pub use crate::generation::MANIFEST;
+pub use asked::{asked_names, entities_of};
+pub use compact::compact;
+pub use delta::MentionDelta;
+pub use entity::Role;
+pub use extract::{ItemText, encode};
+pub use segment::GraphIndex;
+#[cfg(any(test, feature = "fuzzing"))]
+pub use testing::damaged;
+pub use walk::{Graph, Seeds, Walked, walk};

@@ -1,0 +1,83 @@
+//! Fixtures and tests of the graph index: seeded mentions, by which the shared tests of segment indexes check it.
+//! For tests only.
+
+use std::sync::LazyLock;
+
+use super::GraphIndex;
+use super::entity::{EntityKey, Role, StoredMention};
+use super::segment::MentionRows;
+use crate::generation::testing::{Sample, small_files, test_format};
+use crate::item::RowId;
+
+/// Returns the mentions of a row: 0 to 8 entities of 64, ascending.
+fn stored(row: u32, seed: u64) -> Vec<u64> {
+    let mut state = u64::from(row) << 32 | seed;
+    let mut next = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state ^ (state >> 31)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 8
+    };
+    let mut keys: Vec<u64> = (0..if row % 7 == 3 { 0 } else { next() % 9 }).map(|_| next() % 64).collect();
+    // An entity of this row and seed alone, so that no other row equals it.
+    keys.push(100 + (u64::from(row) << 8) + seed);
+    keys.sort_unstable();
+    keys.dedup();
+    let mention =
+        |key: u64| StoredMention::new(EntityKey::of(&key.to_string()), Role::Name, 1 + key as u32 % 40).0;
+    let mut stored: Vec<u64> = keys.into_iter().map(mention).collect();
+    stored.sort_unstable();
+    stored
+}
+
+/// Opens and uses an index whose files are damaged by `data`.
+pub fn damaged(data: &[u8]) {
+    static FILES: LazyLock<Vec<(String, Vec<u8>)>> = LazyLock::new(small_files::<MentionRows>);
+    crate::generation::testing::damaged::<MentionRows>(&FILES, data);
+}
+
+test_format!(MentionRows);
+
+impl Sample for MentionRows {
+    const DIMENSION: usize = 1;
+
+    fn row(row: u32, seed: u64) -> Vec<u8> {
+        let mentions = stored(row, seed).into_iter().flat_map(u64::to_le_bytes);
+        (row / 3).to_le_bytes().into_iter().chain(mentions).collect()
+    }
+
+    fn misfit() -> Vec<u8> {
+        vec![0; 9]
+    }
+
+    fn has(index: &GraphIndex, row: u32, seed: u64) -> Option<bool> {
+        for segment in &index.segments {
+            let view = segment.view();
+            let Ok(at) = view.find(RowId(row), 0) else { continue };
+            if view.is_dead(at) {
+                continue;
+            }
+            let Ok(bytes) = segment.row(at) else { return Some(false) };
+            let found: Vec<u64> = super::segment::read(bytes).map(|mention| mention.0).collect();
+            // Each of its entities leads back to it.
+            let leads_back = found.iter().all(|mention| {
+                let mention = StoredMention(*mention);
+                let range = segment.range(mention.key());
+                segment.mentions(range).any(|(other, position)| (other, position) == (mention, at))
+            });
+            return Some(found == stored(row, seed) && leads_back && segment.document(at) == row / 3);
+        }
+        None
+    }
+
+    fn ask(index: &GraphIndex) {
+        for segment in &index.segments {
+            for key in 0..64 {
+                let range = segment.range(EntityKey::of(&key.to_string()));
+                let rows = segment.mentions(range).filter(|(mention, _)| mention.count() > 0);
+                rows.for_each(|(_, at)| drop(segment.document(at)));
+            }
+            for at in 0..segment.rows() {
+                let _ = segment.row(at).map(|bytes| super::segment::read(bytes).count());
+            }
+        }
+    }
+}

@@ -1,0 +1,508 @@
+//! Ranks items by a walk over the graph: personalised `PageRank` by forward push (Andersen, Chung and Lang, FOCS 2006).
+//!
+//! The graph is bipartite: items and the entities that they mention. An edge weighs (1 + ln n) ln(N / df): `n` is the number
+//! of occurrences (two more in a title), `df` the number of items with the entity, `N` the number of items. A walker restarts
+//! at a seed with probability .15. Only items that may be found are nodes and count, so neither ranks nor paths depend on
+//! anything else. An entity that one item mentions leads nowhere, and one that many mention leads everywhere: neither is a
+//! node. The number of pushes is bounded, not the time, so equal questions have equal answers.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::ops::Range;
+
+use super::delta::MentionDelta;
+use super::entity::{EntityKey, Role, StoredMention};
+use super::segment::{GraphIndex, MentionSegment, read};
+use crate::error::Result;
+use crate::item::{Allowed, RowId, RowSet};
+
+/// Probability of a restart at a seed.
+const RESTART: f64 = 0.15;
+/// A node is pushed when its residue is this many times its number of edges.
+const EPSILON: f64 = 1e-3;
+/// Most pushes of a walk.
+const MOST_PUSHES: usize = 2_000;
+/// Most items of an entity: those that mention it most strongly.
+const MOST_ITEMS: usize = 200;
+/// Most items of one document to which an entity leads.
+const MOST_OF_A_DOCUMENT: usize = 3;
+/// An entity that more than this share of the items mention is no node. In a store of fewer than 400 items, the limit for names
+/// is the square root of their number.
+const HUB_SHARE: f64 = 0.05;
+/// Occurrences that a title counts in addition.
+const TITLE_COUNT: u32 = 2;
+
+/// The mentions of all items that may be found.
+#[derive(Clone, Copy, Debug)]
+pub struct Graph<'a> {
+    /// The index, if there is one.
+    pub index: Option<&'a GraphIndex>,
+    /// The rows that it lacks.
+    pub delta: &'a MentionDelta,
+    /// The rows that may be found.
+    pub allowed: Allowed<'a>,
+    /// Rows of the index that were replaced or removed.
+    pub stale: &'a RowSet,
+    /// Number of rows that may be found.
+    pub items: usize,
+}
+
+/// An entity with its visible items.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entity {
+    /// Number of items that mention it; not known of a hub.
+    pub df: usize,
+    /// The strongest role in which any of them does.
+    pub role: Role,
+    /// Whether an item mentions it in its text, or links to it. A title alone is often no name (`Getting started`).
+    pub is_name: bool,
+    /// Whether items of more than one document mention it. A memory counts as a document of its own.
+    pub is_shared: bool,
+    /// Whether too many items mention it for a walk.
+    pub is_hub: bool,
+    /// The items with their mentions, strongest first: at most 200, and three of a document.
+    items: Vec<(RowId, StoredMention)>,
+}
+
+impl Entity {
+    /// Makes an entity of its mentions, each with the row of its item and the number of its document.
+    fn of(mut items: Vec<(StoredMention, RowId, u32)>) -> Self {
+        let df = items.len();
+        items.sort_unstable_by_key(|(mention, row, _)| (mention.order(), *row));
+        let role = items.first().map_or(Role::Start, |(mention, ..)| mention.role());
+        let is_name = items.iter().any(|(mention, ..)| matches!(mention.role(), Role::Name | Role::Link));
+        let mut of_document: HashMap<u32, usize> = HashMap::new();
+        let mut documents = 0;
+        // Chunks of one document that share its title would lead to nothing but each other.
+        items.retain(|(.., document)| {
+            let count = of_document.entry(*document).or_default();
+            *count += 1;
+            documents += usize::from(*document == 0 || *count == 1);
+            *document == 0 || *count <= MOST_OF_A_DOCUMENT
+        });
+        items.truncate(MOST_ITEMS);
+        let items = items.into_iter().map(|(mention, row, _)| (row, mention)).collect();
+        Self { df, role, is_name, is_shared: documents > 1, is_hub: false, items }
+    }
+
+    /// Makes an entity that too many items mention. Nothing else about it counts.
+    fn hub() -> Self {
+        Self {
+            df: usize::MAX,
+            role: Role::Title,
+            is_name: true,
+            is_shared: true,
+            is_hub: true,
+            items: Vec::new(),
+        }
+    }
+
+    /// Whether items mention it as more than a part of a longer name.
+    pub fn is_known(&self) -> bool {
+        self.df > 0 && self.role > Role::Part
+    }
+
+    /// Whether a walk can pass it.
+    fn is_node(&self) -> bool {
+        self.is_shared && !self.is_hub && self.is_known()
+    }
+}
+
+impl<'a> Graph<'a> {
+    /// Returns the most items of an entity that is no hub.
+    fn hub_limit(&self) -> usize {
+        let items = self.items as f64;
+        (HUB_SHARE * items).max(items.sqrt()) as usize
+    }
+
+    /// Returns an entity.
+    pub fn entity(&self, key: EntityKey) -> Entity {
+        let limit = self.hub_limit();
+        let found: Vec<(&MentionSegment, Range<usize>)> =
+            self.segments().map(|segment| (segment, segment.range(key))).collect();
+        if self.allowed.keep.is_none() {
+            // So many mentions that the limit is passed whichever rows may not be found.
+            let most: usize = found.iter().map(|(segment, range)| range.len().min(segment.live())).sum();
+            let dead: usize = found.iter().map(|(segment, _)| segment.rows() - segment.live()).sum();
+            if most > limit + dead + self.stale.len() + self.allowed.drop.len() {
+                return Entity::hub();
+            }
+        }
+        let mut items: Vec<(StoredMention, RowId, u32)> = Vec::new();
+        for (mention, row) in self.delta.of_entity(key).filter(|(_, row)| self.allowed.contains(*row)) {
+            items.push((mention, row, self.delta.document(row)));
+            if items.len() > limit {
+                return Entity::hub();
+            }
+        }
+        for (segment, range) in found {
+            let view = segment.view();
+            for (mention, at) in segment.mentions(range) {
+                let row = RowId(view.ids[at]);
+                if view.is_dead(at) || self.stale.contains(row) || !self.allowed.contains(row) {
+                    continue;
+                }
+                items.push((mention, row, segment.document(at)));
+                if items.len() > limit {
+                    return Entity::hub();
+                }
+            }
+        }
+        let entity = Entity::of(items);
+        // In a small store every other word is in more than 5 % of the items.
+        let is_common = entity.role == Role::Word && entity.df as f64 > HUB_SHARE * self.items as f64;
+        if is_common { Entity::hub() } else { entity }
+    }
+
+    /// Returns the mentions of an item.
+    pub fn item(&self, row: RowId) -> Result<Vec<StoredMention>> {
+        if let Some(mentions) = self.delta.of_row(row) {
+            return Ok(mentions.collect());
+        }
+        for segment in self.segments() {
+            let view = segment.view();
+            if let Ok(at) = view.find(row, 0)
+                && !view.is_dead(at)
+                && !self.stale.contains(row)
+            {
+                return Ok(read(segment.row(at)?).collect());
+            }
+        }
+        Ok(Vec::new())
+    }
+
+    fn segments(&self) -> impl Iterator<Item = &'a MentionSegment> + use<'a> {
+        self.index.into_iter().flat_map(|index| &index.segments)
+    }
+}
+
+/// Where a walk starts, each with its share of all starts.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Seeds {
+    /// Entities.
+    pub entities: Vec<(EntityKey, f64)>,
+    /// Items.
+    pub items: Vec<(RowId, f64)>,
+}
+
+/// A node of the graph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum NodeId {
+    /// An item.
+    Item(RowId),
+    /// An entity.
+    Entity(EntityKey),
+}
+
+/// The result of a walk.
+#[derive(Clone, Debug, Default)]
+pub struct Walked {
+    /// The items that the walker visits, with the estimate of their share of its time; best first, ties by row.
+    pub items: Vec<(RowId, f64)>,
+    /// Those of them that it reached from another node; the others are only starts.
+    pub reached: HashSet<RowId>,
+    /// Number of pushes.
+    pub pushes: usize,
+}
+
+/// A node while the walk goes on.
+struct Node {
+    id: NodeId,
+    estimate: f64,
+    residue: f64,
+    /// Whether another node gave it something.
+    is_reached: bool,
+    is_queued: bool,
+    /// The nodes that it leads to, with their shares; once they were needed.
+    edges: Option<Vec<(usize, f64)>>,
+}
+
+/// A walk over a graph.
+struct Walk<'g, 'a> {
+    graph: &'g Graph<'a>,
+    nodes: Vec<Node>,
+    places: HashMap<NodeId, usize>,
+    entities: HashMap<EntityKey, Entity>,
+    queue: VecDeque<usize>,
+}
+
+/// Walks from the seeds. The shares of the seeds should sum to 1.
+///
+/// Fails if the index is damaged.
+pub fn walk(graph: &Graph<'_>, seeds: &Seeds) -> Result<Walked> {
+    let mut walk = Walk {
+        graph,
+        nodes: Vec::new(),
+        places: HashMap::new(),
+        entities: HashMap::new(),
+        queue: VecDeque::new(),
+    };
+    let starts = seeds.entities.iter().map(|(key, share)| (NodeId::Entity(*key), *share));
+    let starts = starts.chain(seeds.items.iter().map(|(row, share)| (NodeId::Item(*row), *share)));
+    for (step, share) in starts {
+        let at = walk.node(step);
+        walk.nodes[at].residue += share;
+        walk.consider(at)?;
+    }
+    let mut pushes = 0;
+    while let Some(at) = walk.queue.pop_front() {
+        if pushes == MOST_PUSHES {
+            break;
+        }
+        pushes += 1;
+        walk.push(at)?;
+    }
+    Ok(walk.finish(pushes))
+}
+
+impl Walk<'_, '_> {
+    fn node(&mut self, id: NodeId) -> usize {
+        let next = self.nodes.len();
+        let at = *self.places.entry(id).or_insert(next);
+        if at == next {
+            self.nodes.push(Node {
+                id,
+                estimate: 0.0,
+                residue: 0.0,
+                is_reached: false,
+                is_queued: false,
+                edges: None,
+            });
+        }
+        at
+    }
+
+    /// Queues a node whose residue is large for its number of edges.
+    fn consider(&mut self, at: usize) -> Result<()> {
+        if self.nodes[at].is_queued || self.nodes[at].residue < EPSILON {
+            return Ok(());
+        }
+        let edges = self.edges(at)?;
+        if self.nodes[at].residue >= EPSILON * edges.max(1) as f64 {
+            self.nodes[at].is_queued = true;
+            self.queue.push_back(at);
+        }
+        Ok(())
+    }
+
+    /// Finds a node's edges if they are not known yet; returns their number.
+    fn edges(&mut self, at: usize) -> Result<usize> {
+        if let Some(edges) = &self.nodes[at].edges {
+            return Ok(edges.len());
+        }
+        let mut weighted: Vec<(NodeId, f64)> = Vec::new();
+        match self.nodes[at].id {
+            NodeId::Item(row) => {
+                for mention in self.graph.item(row)? {
+                    let key = mention.key();
+                    let entity = self.entities.entry(key).or_insert_with(|| self.graph.entity(key));
+                    let counts = mention.role() > Role::Start || entity.is_name;
+                    if entity.is_node() && counts {
+                        let idf = (self.graph.items as f64 / entity.df as f64).ln();
+                        weighted.push((NodeId::Entity(key), strength(mention) * idf));
+                    }
+                }
+            }
+            NodeId::Entity(key) => {
+                let entity = self.entities.entry(key).or_insert_with(|| self.graph.entity(key));
+                weighted.extend(
+                    entity.items.iter().map(|(row, mention)| (NodeId::Item(*row), strength(*mention))),
+                );
+            }
+        }
+        let total: f64 = weighted.iter().map(|(_, weight)| weight).sum();
+        let edges: Vec<(usize, f64)> = if total > 0.0 {
+            weighted.into_iter().map(|(step, weight)| (self.node(step), weight / total)).collect()
+        } else {
+            Vec::new()
+        };
+        let count = edges.len();
+        self.nodes[at].edges = Some(edges);
+        Ok(count)
+    }
+
+    /// Moves a node's residue: a part stays with it, the rest goes to its neighbours.
+    fn push(&mut self, at: usize) -> Result<()> {
+        let node = &mut self.nodes[at];
+        node.is_queued = false;
+        let residue = std::mem::take(&mut node.residue);
+        node.estimate += RESTART * residue;
+        let edges = node.edges.take().unwrap_or_default();
+        for (to, share) in &edges {
+            let gift = (1.0 - RESTART) * residue * share;
+            let node = &mut self.nodes[*to];
+            node.residue += gift;
+            node.is_reached = true;
+        }
+        for (to, _) in &edges {
+            self.consider(*to)?;
+        }
+        self.nodes[at].edges = Some(edges);
+        Ok(())
+    }
+
+    fn finish(self, pushes: usize) -> Walked {
+        let mut walked = Walked { pushes, ..Walked::default() };
+        for node in &self.nodes {
+            // What was not pushed on would leave at least this much.
+            let estimate = node.estimate + RESTART * node.residue;
+            if let (NodeId::Item(row), true) = (node.id, estimate > 0.0) {
+                walked.items.push((row, estimate));
+                if node.is_reached {
+                    walked.reached.insert(row);
+                }
+            }
+        }
+        walked.items.sort_unstable_by(|one, two| two.1.total_cmp(&one.1).then(one.0.cmp(&two.0)));
+        walked
+    }
+}
+
+/// Returns the weight of a mention without the entity's rarity.
+fn strength(mention: StoredMention) -> f64 {
+    let more = if mention.role() == Role::Title { TITLE_COUNT } else { 0 };
+    1.0 + f64::from(mention.count() + more).ln()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::sync::Arc;
+
+    use super::*;
+
+    /// A graph in which each item mentions some of the entities, as (entity, occurrences) in its own document.
+    fn delta(items: &[&[(u32, u32)]]) -> MentionDelta {
+        let mut rows: BTreeMap<RowId, Arc<[u8]>> = BTreeMap::new();
+        for (row, mentions) in (1..).zip(items) {
+            let mut stored: Vec<u64> = mentions
+                .iter()
+                .map(|(entity, count)| StoredMention::new(key(*entity), Role::Name, *count).0)
+                .collect();
+            stored.sort_unstable();
+            let bytes = stored.iter().flat_map(|mention| mention.to_le_bytes());
+            let bytes: Vec<u8> = u32::to_le_bytes(row).into_iter().chain(bytes).collect();
+            rows.insert(RowId(row), bytes.into());
+        }
+        MentionDelta::new(&rows)
+    }
+
+    fn key(entity: u32) -> EntityKey {
+        EntityKey::of(&entity.to_string())
+    }
+
+    fn graph<'a>(
+        delta: &'a MentionDelta,
+        keep: Option<&'a RowSet>,
+        none: &'a RowSet,
+        items: usize,
+    ) -> Graph<'a> {
+        Graph { index: None, delta, allowed: Allowed { keep, drop: none }, stale: none, items }
+    }
+
+    /// The share of each item by power iteration over the dense matrix, from the definition.
+    fn exact(items: &[&[(u32, u32)]], entities: u32, starts: &[f64]) -> Vec<f64> {
+        let (count, total) = (items.len(), items.len() + entities as usize);
+        let df = |entity: u32| items.iter().filter(|item| item.iter().any(|(one, _)| *one == entity)).count();
+        let limit = (0.05 * count as f64).max((count as f64).sqrt()) as usize;
+        let mut weights = vec![vec![0.0; total]; total];
+        for (at, item) in items.iter().enumerate() {
+            for (entity, occurrences) in *item {
+                let df = df(*entity);
+                if df > 1 && df <= limit {
+                    let strength = 1.0 + f64::from(*occurrences).ln();
+                    let other = count + *entity as usize;
+                    weights[at][other] = strength * (count as f64 / df as f64).ln();
+                    weights[other][at] = strength;
+                }
+            }
+        }
+        let mut share = starts.to_vec();
+        share.resize(total, 0.0);
+        let start = share.clone();
+        for _ in 0..200 {
+            let mut next: Vec<f64> = start.iter().map(|start| 0.15 * start).collect();
+            for (from, row) in weights.iter().enumerate() {
+                let sum: f64 = row.iter().sum();
+                for (to, weight) in row.iter().enumerate().filter(|(_, weight)| **weight > 0.0) {
+                    next[to] += 0.85 * share[from] * weight / sum;
+                }
+            }
+            share = next;
+        }
+        share.truncate(count);
+        share
+    }
+
+    #[test]
+    fn a_walk_is_near_the_exact_shares() {
+        let mut seed = 11_u64;
+        let mut dice = |below: u64| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            ((seed >> 33) % below) as u32
+        };
+        let none = RowSet::new();
+        for _ in 0..20 {
+            let mentions: Vec<Vec<(u32, u32)>> = (0..60)
+                .map(|_| {
+                    let mut mentions: Vec<(u32, u32)> =
+                        (0..1 + dice(4)).map(|_| (dice(30), 1 + dice(3))).collect();
+                    mentions.sort_unstable();
+                    mentions.dedup_by_key(|(entity, _)| *entity);
+                    mentions
+                })
+                .collect();
+            let items: Vec<&[(u32, u32)]> = mentions.iter().map(Vec::as_slice).collect();
+            let mut starts = vec![0.0; 60];
+            (starts[4], starts[7]) = (0.75, 0.25);
+            let seeds = Seeds { items: vec![(RowId(5), 0.75), (RowId(8), 0.25)], entities: Vec::new() };
+            let delta = delta(&items);
+            let walked = walk(&graph(&delta, None, &none, 60), &seeds).unwrap();
+            let exact = exact(&items, 30, &starts);
+            assert!(walked.pushes < MOST_PUSHES);
+            for (row, share) in &walked.items {
+                let exact = exact[row.0 as usize - 1];
+                assert!((exact - share).abs() < 0.02, "{row:?}: {share} and {exact}");
+            }
+            let missed = (0..60).filter(|at| !walked.items.iter().any(|(row, _)| row.0 == at + 1));
+            assert!(missed.into_iter().all(|at| exact[at as usize] < 0.01));
+        }
+    }
+
+    #[test]
+    fn an_item_out_of_reach_is_not_passed_and_does_not_count() {
+        // 1 - a - 2 - b - 3, and 13 more items, so that two of 16 are no hub.
+        let mut items: Vec<&[(u32, u32)]> = vec![&[(0, 1)], &[(0, 1), (1, 1)], &[(1, 1)]];
+        items.resize(16, &[]);
+        let (all, none) = (delta(&items), RowSet::new());
+        let seeds = Seeds { items: vec![(RowId(1), 1.0)], entities: Vec::new() };
+        let rows = |keep: Option<&RowSet>, delta: &MentionDelta| -> Vec<(u32, u64)> {
+            let items = walk(&graph(delta, keep, &none, keep.map_or(16, RowSet::len)), &seeds).unwrap().items;
+            items.iter().map(|(row, share)| (row.0, share.to_bits())).collect()
+        };
+        assert_eq!(rows(None, &all).iter().map(|(row, _)| *row).collect::<Vec<_>>(), [1, 2, 3]);
+        let keep: RowSet = (1..=16).filter(|row| *row != 2).map(RowId).collect();
+        items[1] = &[];
+        let without = delta(&items);
+        assert_eq!(rows(Some(&keep), &all), rows(Some(&keep), &without), "as if there were no item 2");
+        assert_eq!(rows(Some(&keep), &all).len(), 1);
+    }
+
+    #[test]
+    fn hubs_and_entities_of_one_document_lead_nowhere() {
+        let mut items: Vec<&[(u32, u32)]> = vec![&[(0, 1), (1, 1)]; 5];
+        items.resize(16, &[]);
+        let (delta, none) = (delta(&items), RowSet::new());
+        let walked = |entities| {
+            let seeds = Seeds { items: vec![(RowId(1), 1.0)], entities };
+            walk(&graph(&delta, None, &none, 16), &seeds).unwrap().items.len()
+        };
+        assert_eq!(walked(Vec::new()), 1, "five of 16 are more than four");
+        assert!(graph(&delta, None, &none, 16).entity(key(0)).is_hub);
+        assert_eq!(graph(&delta, None, &none, 25).entity(key(0)).df, 5);
+        let unknown = graph(&delta, None, &none, 16).entity(key(9));
+        assert!((unknown.df, unknown.is_known()) == (0, false));
+        assert_eq!(walked(vec![(key(9), 0.5)]), 1, "an entity that nothing mentions");
+        let empty = Seeds::default();
+        assert!(walk(&graph(&delta, None, &none, 0), &empty).unwrap().items.is_empty());
+    }
+}
