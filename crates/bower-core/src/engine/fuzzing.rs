@@ -231,13 +231,11 @@ fn times(data: &[u8]) {
 
 /// Damages an index: the first byte chooses the index, the rest the file, the position and the bytes.
 fn segments(data: &[u8]) {
-    match data.split_first() {
-        Some((first, rest)) => match first % 3 {
-            0 => vector::damaged(rest),
-            1 => tokens::damaged(rest),
-            _ => graph::damaged(rest),
-        },
-        None => {}
+    let Some((first, rest)) = data.split_first() else { return };
+    match first % 3 {
+        0 => vector::damaged(rest),
+        1 => tokens::damaged(rest),
+        _ => graph::damaged(rest),
     }
 }
 

@@ -97,7 +97,7 @@ pub fn mentions(source: &ItemText<'_>) -> Vec<Mention> {
         found.add_words(source.content);
     }
     let mut mentions = found.mentions;
-    mentions.sort_by(|one, two| two.role.cmp(&one.role));
+    mentions.sort_by_key(|mention| std::cmp::Reverse(mention.role));
     mentions.truncate(MOST_MENTIONS);
     mentions
 }
@@ -134,11 +134,10 @@ impl Found {
         let key = EntityKey::of(&folded);
         match folded.rsplit_once(' ') {
             None if role <= Role::Name => self.singles.push((key, folded)),
-            None => {}
             Some((_, last)) if role >= Role::Name => {
                 self.within.entry(last.to_owned()).or_insert(key);
             }
-            Some(_) => {}
+            None | Some(_) => {}
         }
         self.add(key, name, role);
     }

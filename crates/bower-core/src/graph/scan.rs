@@ -94,9 +94,7 @@ fn between(word: &str, gap: &str) -> Before {
     match (marks.next(), marks.next()) {
         (Some('.'), None) if is_abbreviation(word) && !gap.contains('\n') => Before::Space,
         (Some(','), None) => Before::Comma,
-        (Some('('), None) | (Some(')' | '/' | '–' | '—' | '-'), None) if !gap.contains('\n') => {
-            Before::Break
-        }
+        (Some('(' | ')' | '/' | '–' | '—' | '-'), None) if !gap.contains('\n') => Before::Break,
         _ if gap.contains(['.', '!', '?', ':', ';', '\n', '"', '“', '「', '。', '|', '•', '…']) => {
             Before::Sentence
         }
@@ -115,6 +113,7 @@ fn is_abbreviation(word: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::Before::{Break, Comma, Sentence, Space};
     use super::*;
 
     #[test]
@@ -123,7 +122,6 @@ mod tests {
             let found: Vec<_> = scan(text).into_iter().map(|word| (&text[word.at], word.before)).collect();
             assert_eq!(found, expected, "{text}");
         };
-        use Before::{Break, Comma, Sentence, Space};
         check(
             "Dr. J.R.R. Tolkien wrote",
             &[("Dr", Sentence), ("J.R.R", Space), ("Tolkien", Space), ("wrote", Space)],

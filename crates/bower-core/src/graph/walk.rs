@@ -4,9 +4,10 @@
 //! of occurrences (two more in a title), `df` the number of items with the entity, `N` the number of items. A walker restarts
 //! at a seed with probability .15. Only items that may be found are nodes and count, so neither ranks nor paths depend on
 //! anything else. An entity that one item mentions leads nowhere, and one that many mention leads everywhere: neither is a
-//! node. The number of pushes is bounded, not the time, so equal questions have equal answers.
+//! node. The number of pushes is bounded, not the time, so equal questions have equal answers. All nodes of a round are pushed at
+//! once, so the order in which items arrived does not matter.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use super::delta::MentionDelta;
@@ -19,7 +20,7 @@ use crate::item::{Allowed, RowId, RowSet};
 const RESTART: f64 = 0.15;
 /// A node is pushed when its residue is this many times its number of edges.
 const EPSILON: f64 = 1e-3;
-/// Most pushes of a walk.
+/// Pushes after which no further round begins.
 const MOST_PUSHES: usize = 2_000;
 /// Most items of an entity: those that mention it most strongly.
 const MOST_ITEMS: usize = 200;
@@ -222,7 +223,7 @@ struct Walk<'g, 'a> {
     nodes: Vec<Node>,
     places: HashMap<NodeId, usize>,
     entities: HashMap<EntityKey, Entity>,
-    queue: VecDeque<usize>,
+    queue: Vec<usize>,
 }
 
 /// Walks from the seeds. The shares of the seeds should sum to 1.
@@ -234,7 +235,7 @@ pub fn walk(graph: &Graph<'_>, seeds: &Seeds) -> Result<Walked> {
         nodes: Vec::new(),
         places: HashMap::new(),
         entities: HashMap::new(),
-        queue: VecDeque::new(),
+        queue: Vec::new(),
     };
     let starts = seeds.entities.iter().map(|(key, share)| (NodeId::Entity(*key), *share));
     let starts = starts.chain(seeds.items.iter().map(|(row, share)| (NodeId::Item(*row), *share)));
@@ -244,12 +245,9 @@ pub fn walk(graph: &Graph<'_>, seeds: &Seeds) -> Result<Walked> {
         walk.consider(at)?;
     }
     let mut pushes = 0;
-    while let Some(at) = walk.queue.pop_front() {
-        if pushes == MOST_PUSHES {
-            break;
-        }
-        pushes += 1;
-        walk.push(at)?;
+    while pushes < MOST_PUSHES && !walk.queue.is_empty() {
+        pushes += walk.queue.len();
+        walk.push()?;
     }
     Ok(walk.finish(pushes))
 }
@@ -279,7 +277,7 @@ impl Walk<'_, '_> {
         let edges = self.edges(at)?;
         if self.nodes[at].residue >= EPSILON * edges.max(1) as f64 {
             self.nodes[at].is_queued = true;
-            self.queue.push_back(at);
+            self.queue.push(at);
         }
         Ok(())
     }
@@ -320,23 +318,34 @@ impl Walk<'_, '_> {
         Ok(count)
     }
 
-    /// Moves a node's residue: a part stays with it, the rest goes to its neighbours.
-    fn push(&mut self, at: usize) -> Result<()> {
-        let node = &mut self.nodes[at];
-        node.is_queued = false;
-        let residue = std::mem::take(&mut node.residue);
-        node.estimate += RESTART * residue;
-        let edges = node.edges.take().unwrap_or_default();
-        for (to, share) in &edges {
-            let gift = (1.0 - RESTART) * residue * share;
-            let node = &mut self.nodes[*to];
-            node.residue += gift;
-            node.is_reached = true;
+    /// Moves the residues of all queued nodes at once, so that their order does not matter: a part stays with each, the rest goes
+    /// to its neighbours.
+    fn push(&mut self) -> Result<()> {
+        let round = std::mem::take(&mut self.queue);
+        let residues: Vec<f64> = round
+            .iter()
+            .map(|&at| {
+                let node = &mut self.nodes[at];
+                node.is_queued = false;
+                let residue = std::mem::take(&mut node.residue);
+                node.estimate += RESTART * residue;
+                residue
+            })
+            .collect();
+        let mut touched = Vec::new();
+        for (&at, residue) in round.iter().zip(residues) {
+            let edges = self.nodes[at].edges.take().unwrap_or_default();
+            for (to, share) in &edges {
+                let node = &mut self.nodes[*to];
+                node.residue += (1.0 - RESTART) * residue * share;
+                node.is_reached = true;
+                touched.push(*to);
+            }
+            self.nodes[at].edges = Some(edges);
         }
-        for (to, _) in &edges {
-            self.consider(*to)?;
+        for at in touched {
+            self.consider(at)?;
         }
-        self.nodes[at].edges = Some(edges);
         Ok(())
     }
 
@@ -445,7 +454,7 @@ mod tests {
             let mentions: Vec<Vec<(u32, u32)>> = (0..60)
                 .map(|_| {
                     let mut mentions: Vec<(u32, u32)> =
-                        (0..1 + dice(4)).map(|_| (dice(30), 1 + dice(3))).collect();
+                        (0..=dice(4)).map(|_| (dice(30), 1 + dice(3))).collect();
                     mentions.sort_unstable();
                     mentions.dedup_by_key(|(entity, _)| *entity);
                     mentions

@@ -125,7 +125,7 @@ mod tests {
         // Somebody mentions her.
         examined.add(3, 1, 1.0);
         assert_eq!(examined.speakers(|_| true), [0.125, 0.0, 0.0, 0.0, 0.25]);
-        assert_eq!(examined.speakers(|place| place != 3), [0.16666667, 0.0, 0.0, 0.0, 0.5]);
+        assert_eq!(examined.speakers(|place| place != 3), [1.0 / 6.0, 0.0, 0.0, 0.0, 0.5]);
         assert_eq!(Examined::unknown(2).speakers(|_| true), [0.0, 0.0]);
     }
 }

@@ -294,6 +294,8 @@ fn in_order_of_rows<T>(
     })
 }
 
+/// Whether a compaction is due for each index.
+#[allow(clippy::struct_excessive_bools, reason = "one for each index")]
 struct Due {
     text: bool,
     vector: bool,

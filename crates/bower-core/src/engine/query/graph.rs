@@ -92,8 +92,12 @@ pub(crate) fn graph_channel(
     if reached.is_empty() {
         return Ok(None);
     }
-    let rows = items.iter().filter(|(row, _)| reached.contains(row)).take(DEPTH);
-    let rows = rows.map(|(row, share)| Scored { row: *row, score: (share / most) as f32 }).collect();
+    let mut rows: Vec<Scored> = items
+        .iter()
+        .filter(|(row, _)| reached.contains(row))
+        .map(|(row, share)| Scored { row: *row, score: (share / most) as f32 })
+        .collect();
+    rows.truncate(with_ties(rows.iter().map(|hit| hit.score.into()), DEPTH));
     let shares = items.into_iter().map(|(row, share)| (row, share / most)).collect();
     let delta_rows = scope.searched_of(&new);
     Ok(Some(GraphFound { rows, shares, names_rare, delta_rows, took_ms: milliseconds(start) }))
@@ -130,8 +134,10 @@ fn seeds(graph: &Graph<'_>, question: &str, ranked: &[Ranked]) -> (Seeds, bool) 
         }
     }
     let best = ranked.first().map_or(0.0, |one| f64::from(one.score));
+    let starts = with_ties(ranked.iter().map(|one| one.score.into()), STARTS);
+    let hits = ranked.iter().take(starts);
     let mut items: Vec<(RowId, f64)> =
-        ranked.iter().take(STARTS).map(|one| (one.row, (f64::from(one.score) - best).exp())).collect();
+        hits.map(|one| (one.row, (f64::from(one.score) - best).exp())).collect();
     let of_named = if named.is_empty() { 0.0 } else { NAMED };
     let of_meant = if meant.is_empty() { 0.0 } else { MEANT };
     share_out(&mut named, of_named);
@@ -141,10 +147,19 @@ fn seeds(graph: &Graph<'_>, question: &str, ranked: &[Ranked]) -> (Seeds, bool) 
     (Seeds { entities: named, items }, names_rare)
 }
 
+/// Returns how many of the values, best first, to take: `most`, and those that equal the last of them up to rounding. Otherwise
+/// the order in which items arrived would decide between equal ones.
+fn with_ties(mut values: impl Iterator<Item = f64>, most: usize) -> usize {
+    let Some(last) = values.nth(most.saturating_sub(1)) else { return usize::MAX };
+    most + values.take_while(|value| *value >= last - 1e-5 * last.abs()).count()
+}
+
 /// Scales weights so that they sum to `total`.
 fn share_out<T>(weighted: &mut [(T, f64)], total: f64) {
     let sum: f64 = weighted.iter().map(|(_, weight)| weight).sum();
     if sum > 0.0 {
-        weighted.iter_mut().for_each(|(_, weight)| *weight *= total / sum);
+        for (_, weight) in weighted {
+            *weight *= total / sum;
+        }
     }
 }

@@ -126,7 +126,9 @@ fn walk(
     ranked: &[Ranked],
     ranking: &mut Ranking,
 ) -> Option<GraphFound> {
-    if request.without == Some(Channel::Graph) {
+    let constants = &engine.settings.bower;
+    let is_off = constants.graph_weight <= 0.0 && constants.graph_named_weight <= 0.0;
+    if is_off || request.without == Some(Channel::Graph) {
         return None;
     }
     match graph_channel(engine, request.text, scope, ranked) {
