@@ -143,10 +143,7 @@ fn documents_in_another_order_or_in_steps_are_found_with_the_same_scores() {
     let halves = documents.chunks(30).map(<[_]>::to_vec).collect();
     let mut first = None;
     for steps in [at_once, vec![backwards()], halves] {
-        // With the graph, scores differ by up to .002 from order to order, for a reason that is not known yet.
-        let mut settings = settings(2);
-        (settings.bower.graph_weight, settings.bower.graph_named_weight) = (0.0, 0.0);
-        let place = Place::with(settings);
+        let place = Place::with(settings(2));
         let engine = place.open();
         for step in steps {
             add(&engine, step);

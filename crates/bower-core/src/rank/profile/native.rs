@@ -346,6 +346,12 @@ fn has_every_word(one: &CandidateFeatures<'_>) -> bool {
     one.coverage > 0.999
 }
 
+/// Sorts a ranking again after some scores changed; equal scores keep their order. [`gain_from_neighbours`] gives the first item
+/// behind the best the score of the last of these. By row, the order in which items arrived would decide between the two.
+fn sort_again(ranked: &mut [Ranked]) {
+    ranked.sort_by(|one, two| two.score.total_cmp(&one.score));
+}
+
 /// Adds gains in standard deviations of the scores, one for each of `ranked`, as the factor `name`. A gain of 0 changes
 /// nothing.
 pub fn gain_deviations(ranked: &mut [Ranked], name: &'static str, gains: &[f32]) {
@@ -359,7 +365,7 @@ pub fn gain_deviations(ranked: &mut [Ranked], name: &'static str, gains: &[f32])
     for (one, gain) in ranked.iter_mut().zip(gains).filter(|(_, gain)| **gain != 0.0) {
         one.add(Factor::plus(name, f64::from(*gain) * deviation));
     }
-    ranked.sort_unstable_by(Ranked::cmp_best_first);
+    sort_again(ranked);
 }
 
 /// Adds the gain of memories that contain the question's names. `named` has one entry for each of `ranked`: the share
@@ -376,7 +382,7 @@ pub fn gain_from_names(ranked: &mut [Ranked], named: &[Option<f32>], constants: 
         let Some(share) = share else { continue };
         one.add(Factor::plus("names", f64::from(constants.name_weight) * (f64::from(*share) - mean)));
     }
-    ranked.sort_unstable_by(Ranked::cmp_best_first);
+    sort_again(ranked);
 }
 
 /// Adds the gain of items to which the question refers by a tag or a path. `share` is the share of these references that an
@@ -392,7 +398,7 @@ pub fn gain_from_references(ranked: &mut [Ranked], share: impl Fn(RowId) -> f32,
         }
     }
     if has_some {
-        ranked.sort_unstable_by(Ranked::cmp_best_first);
+        sort_again(ranked);
     }
 }
 
@@ -413,7 +419,7 @@ pub fn gain_from_graph(ranked: &mut [Ranked], walked: impl Fn(RowId) -> f64, wei
         }
     }
     if has_some {
-        ranked.sort_unstable_by(Ranked::cmp_best_first);
+        sort_again(ranked);
     }
 }
 
