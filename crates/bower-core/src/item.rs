@@ -127,10 +127,12 @@ macro_rules! words {
 }
 
 mod anchor;
+mod link;
 mod provenance;
 mod row_set;
 
 pub use anchor::{Anchor, AnchorState, CheckedAnchor, MOST_ANCHORS, TextHash};
+pub use link::linked_path;
 pub use provenance::{Admission, Author, Origin, Provenance, TakenHow};
 pub use row_set::RowSet;
 

@@ -286,104 +286,47 @@ impl Derived for TextIndex {
     const FORGETS: bool = true;
 }
 
-impl Derived for VectorIndex {
-    fn open(dir: &Path) -> Result<Option<Self>> {
-        VectorIndex::open(dir)
-    }
+/// Implements [`Derived`] for an index of segments, with its manifest and whether it forgets.
+macro_rules! derived_segments {
+    ($index:ty, $manifest:expr, $forgets:expr) => {
+        impl Derived for $index {
+            fn open(dir: &Path) -> Result<Option<Self>> {
+                <$index>::open(dir)
+            }
 
-    fn coverage(&self) -> &Coverage {
-        self.coverage()
-    }
+            fn coverage(&self) -> &Coverage {
+                self.coverage()
+            }
 
-    fn rows(&self) -> u64 {
-        self.len() as u64
-    }
+            fn rows(&self) -> u64 {
+                self.len() as u64
+            }
 
-    fn has_sums(&self) -> bool {
-        self.has_sums()
-    }
+            fn has_sums(&self) -> bool {
+                self.has_sums()
+            }
 
-    fn damage(&self) -> Option<Error> {
-        self.damage()
-    }
+            fn damage(&self) -> Option<Error> {
+                self.damage()
+            }
 
-    fn keeps_dead(&self) -> bool {
-        self.keeps_dead()
-    }
+            fn keeps_dead(&self) -> bool {
+                self.keeps_dead()
+            }
 
-    fn paths(&self) -> Vec<PathBuf> {
-        self.paths()
-    }
+            fn paths(&self) -> Vec<PathBuf> {
+                self.paths()
+            }
 
-    const MANIFEST: &'static str = vector::MANIFEST;
-    const FORGETS: bool = false;
+            const MANIFEST: &'static str = $manifest;
+            const FORGETS: bool = $forgets;
+        }
+    };
 }
 
-impl Derived for TokenIndex {
-    fn open(dir: &Path) -> Result<Option<Self>> {
-        TokenIndex::open(dir)
-    }
-
-    fn coverage(&self) -> &Coverage {
-        self.coverage()
-    }
-
-    fn rows(&self) -> u64 {
-        self.len() as u64
-    }
-
-    fn has_sums(&self) -> bool {
-        self.has_sums()
-    }
-
-    fn damage(&self) -> Option<Error> {
-        self.damage()
-    }
-
-    fn keeps_dead(&self) -> bool {
-        self.keeps_dead()
-    }
-
-    fn paths(&self) -> Vec<PathBuf> {
-        self.paths()
-    }
-
-    const MANIFEST: &'static str = tokens::MANIFEST;
-    const FORGETS: bool = true;
-}
-
-impl Derived for GraphIndex {
-    fn open(dir: &Path) -> Result<Option<Self>> {
-        GraphIndex::open(dir)
-    }
-
-    fn coverage(&self) -> &Coverage {
-        self.coverage()
-    }
-
-    fn rows(&self) -> u64 {
-        self.len() as u64
-    }
-
-    fn has_sums(&self) -> bool {
-        self.has_sums()
-    }
-
-    fn damage(&self) -> Option<Error> {
-        self.damage()
-    }
-
-    fn keeps_dead(&self) -> bool {
-        self.keeps_dead()
-    }
-
-    fn paths(&self) -> Vec<PathBuf> {
-        self.paths()
-    }
-
-    const MANIFEST: &'static str = graph::MANIFEST;
-    const FORGETS: bool = true;
-}
+derived_segments!(VectorIndex, vector::MANIFEST, false);
+derived_segments!(TokenIndex, tokens::MANIFEST, true);
+derived_segments!(GraphIndex, graph::MANIFEST, true);
 
 /// State of a manifest file when its index was opened: another state means another generation.
 type Look = (u64, Option<SystemTime>, u64);

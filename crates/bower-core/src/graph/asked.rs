@@ -1,9 +1,12 @@
 //! Reads the names off a question: every run of its words that some item may mention as an entity.
 
+use std::collections::HashSet;
+use std::ops::Range;
+
 use super::entity::{EntityKey, fold};
+use super::extract::each_word;
 use super::scan::{Before, Kind, ScannedWord, scan};
-use crate::text::{self, Analyzer, Language, Purpose, TermShape};
-use std::ops::{ControlFlow, Range};
+use crate::text::{self, Purpose};
 
 /// Longest name in words.
 const LONGEST: usize = 8;
@@ -15,14 +18,10 @@ const MOST_WORDS: usize = 128;
 pub struct AskedName {
     /// The entity of that name.
     pub key: EntityKey,
-    /// The name as the question has it.
-    pub name: String,
-    /// The positions of its words among those of the question.
+    /// The positions of its words among those of the question; none for the stem of a word.
     pub words: Range<usize>,
     /// Whether the question writes it as a name: each word has a capital, except for particles and numbers, and one at least.
     pub is_capital: bool,
-    /// Whether it is the stem of a word, which only memories and turns of conversations mention.
-    pub is_word: bool,
 }
 
 /// Returns the possible names of a question, the longest first, then in the order of the question: runs of words within one
@@ -51,24 +50,14 @@ pub fn asked_names(question: &str) -> Vec<AskedName> {
             let is_capital = !is_first
                 && run.iter().any(|word| word.kind == Kind::Capital)
                 && !run.iter().any(|word| is_small(&word));
-            let (key, name) = (EntityKey::of(&folded), name.to_owned());
-            names.push(AskedName { key, name, words: start..start + length, is_capital, is_word: false });
+            names.push(AskedName { key: EntityKey::of(&folded), words: start..start + length, is_capital });
         }
     }
-    let mut seen = std::collections::HashSet::new();
-    Analyzer::new(Language::English).each(question, Purpose::Query, |found| {
-        let is_word = found.shape == TermShape::Word && !found.term.bytes().all(|b| b.is_ascii_digit());
-        if is_word && !text::is_stop(found.folded) && seen.insert(found.term.to_owned()) {
-            let name = question[found.at.clone()].to_owned();
-            names.push(AskedName {
-                key: EntityKey::of_word(found.term),
-                name,
-                words: 0..0,
-                is_capital: false,
-                is_word: true,
-            });
+    let mut seen = HashSet::new();
+    each_word(question, Purpose::Query, |key| {
+        if seen.insert(key) {
+            names.push(AskedName { key, words: 0..0, is_capital: false });
         }
-        ControlFlow::Continue(())
     });
     names
 }
@@ -85,12 +74,10 @@ mod tests {
 
     #[test]
     fn longer_names_come_first_and_stop_words_are_none() {
-        let names: Vec<String> = asked_names("Who was Ada? Bell")
-            .into_iter()
-            .filter(|one| !one.is_word)
-            .map(|one| one.name)
-            .collect();
-        assert_eq!(names, ["Who was Ada", "Who was", "was Ada", "Ada", "Bell"]);
+        let names = asked_names("Who was Ada? Bell").into_iter().filter(|one| !one.words.is_empty());
+        let expected =
+            ["Who was Ada", "Who was", "was Ada", "Ada", "Bell"].map(|name| EntityKey::of(&fold(name)));
+        assert_eq!(names.map(|one| one.key).collect::<Vec<_>>(), expected);
         assert!(asked_names("").is_empty());
     }
 }

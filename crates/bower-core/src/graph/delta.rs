@@ -8,16 +8,16 @@ use super::segment::{read, split};
 use crate::item::RowId;
 
 /// Mentions of new rows.
-#[derive(Clone, Debug, Default)]
-pub struct MentionDelta {
-    rows: BTreeMap<RowId, Arc<[u8]>>,
+#[derive(Clone, Debug)]
+pub struct MentionDelta<'a> {
+    rows: &'a BTreeMap<RowId, Arc<[u8]>>,
     /// All mentions as in a segment: by entity, the strongest first, then by row.
     by_entity: Vec<(u64, RowId)>,
 }
 
-impl MentionDelta {
+impl<'a> MentionDelta<'a> {
     /// Orders the mentions of rows by entity.
-    pub fn new(rows: &BTreeMap<RowId, Arc<[u8]>>) -> Self {
+    pub fn new(rows: &'a BTreeMap<RowId, Arc<[u8]>>) -> Self {
         let each = |(row, bytes): (&RowId, &Arc<[u8]>)| {
             let row = *row;
             let mentions = split(bytes).map_or(&[][..], |(_, mentions)| mentions);
@@ -25,7 +25,7 @@ impl MentionDelta {
         };
         let mut by_entity: Vec<(u64, RowId)> = rows.iter().flat_map(each).collect();
         by_entity.sort_unstable();
-        Self { rows: rows.clone(), by_entity }
+        Self { rows, by_entity }
     }
 
     /// Returns the mentions of a row; `None` if it is not among the rows.

@@ -3,15 +3,16 @@
 //! conversations also mention their words.
 //!
 //! A name is a run of capitalised words, with particles (`of`, `van`) between them. A single capitalised word counts as a
-//! name inside a sentence; at the start of one it is a weak mention ([`Role::Part`]). So are the parts of longer names
-//! (`Isaac Newton` in `Sir Isaac Newton`), and two names joined by a comma or a conjunction (`Springfield, Illinois`).
-//! A weak mention counts only if some item mentions the entity as more.
+//! name inside a sentence. At the start of one it is a weak mention ([`Role::Start`]). Parts of longer names (`Isaac Newton`
+//! in `Sir Isaac Newton`) are weak too ([`Role::Part`]), and so are two names joined by a comma or a conjunction
+//! (`Springfield, Illinois`). A weak mention counts only if some item mentions the entity as more.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::{ControlFlow, Range};
 
 use super::entity::{EntityKey, Role, StoredMention, fold};
 use super::scan::{Before, Kind, ScannedWord, scan};
+use crate::item::linked_path;
 use crate::text::{self, Analyzer, Language, Purpose, TermShape};
 
 /// Most mentions that are kept of one item: the strongest, in the order of the text.
@@ -49,8 +50,6 @@ pub struct ItemText<'a> {
 pub struct Mention {
     /// The entity.
     pub key: EntityKey,
-    /// Its name as it is written first.
-    pub name: String,
     /// The strongest role in which it is mentioned.
     pub role: Role,
     /// Number of occurrences.
@@ -85,7 +84,7 @@ pub fn mentions(source: &ItemText<'_>) -> Vec<Mention> {
         found.add_file(path);
     }
     for tag in source.tags {
-        found.add(EntityKey::of_tag(&tag.to_lowercase()), tag, Role::Tag);
+        found.add(EntityKey::of_tag(&tag.to_lowercase()), Role::Tag);
     }
     if let Some(section) = source.section {
         found.add_names(section, Role::Part);
@@ -113,17 +112,15 @@ struct Found {
 }
 
 impl Found {
-    fn add(&mut self, key: EntityKey, name: &str, role: Role) {
+    fn add(&mut self, key: EntityKey, role: Role) {
         if let Some(&at) = self.places.get(&key) {
             let mention = &mut self.mentions[at];
             mention.count += 1;
-            if role > mention.role {
-                (mention.role, mention.name) = (role, name.to_owned());
-            }
+            mention.role = mention.role.max(role);
             return;
         }
         self.places.insert(key, self.mentions.len());
-        self.mentions.push(Mention { key, name: name.to_owned(), role, count: 1 });
+        self.mentions.push(Mention { key, role, count: 1 });
     }
 
     fn add_named(&mut self, name: &str, role: Role) {
@@ -139,7 +136,7 @@ impl Found {
             }
             None | Some(_) => {}
         }
-        self.add(key, name, role);
+        self.add(key, role);
     }
 
     /// Adds a title, without what stands in parentheses, and its part before a comma.
@@ -162,7 +159,7 @@ impl Found {
         let (folder, stem) = file_name(path);
         self.add_named(stem, Role::Title);
         if let Some(folder) = folder {
-            self.add(file_key(folder, stem), stem, Role::Title);
+            self.add(file_key(folder, stem), Role::Title);
         }
     }
 
@@ -178,21 +175,21 @@ impl Found {
                 Some((folder, name)) => {
                     let (_, stem) = file_name(name);
                     let folder = folder.rsplit('/').next().unwrap_or(folder);
-                    self.add(file_key(folder, stem), stem, Role::Link);
+                    self.add(file_key(folder, stem), Role::Link);
                 }
                 None => self.add_named(target, Role::Link),
             }
         }
         for (at, _) in content.match_indices("](") {
             let Some((target, _)) = content[at + 2..].split_once([')', ' ', '\n']) else { continue };
-            let target = target.split('#').next().unwrap_or(target);
-            if target.is_empty() || target.contains("://") || target.starts_with("mailto:") {
+            if target.starts_with('#') || target.contains("://") || target.starts_with("mailto:") {
                 continue;
             }
             let own = path.and_then(|path| path.rsplit_once('/')).map_or("", |(folder, _)| folder);
-            let whole = resolve(own, &target.replace("%20", " "));
+            let own = if target.starts_with('/') { "" } else { own };
+            let whole = linked_path(own, target);
             if let (Some(folder), stem) = file_name(&whole) {
-                self.add(file_key(folder, stem), stem, Role::Link);
+                self.add(file_key(folder, stem), Role::Link);
             }
         }
         let is_around = |c: char| {
@@ -207,9 +204,9 @@ impl Found {
             let address = word.split_once("://").filter(|(scheme, _)| matches!(*scheme, "http" | "https"));
             if let Some((_, address)) = address {
                 let address = address.trim_end_matches('/');
-                self.add(EntityKey::of(&address.to_lowercase()), word, Role::Name);
+                self.add(EntityKey::of(&address.to_lowercase()), Role::Name);
             } else if is_mail || is_handle {
-                self.add(EntityKey::of(&word.to_lowercase()), word, Role::Name);
+                self.add(EntityKey::of(&word.to_lowercase()), Role::Name);
             }
         }
     }
@@ -221,9 +218,9 @@ impl Found {
             words.iter().filter(|word| word.kind == Kind::Other).map(|word| &text[word.at.clone()]).collect();
         let mut at = 0;
         while at < words.len() {
-            if is_identifier(&text[words[at].at.clone()]) {
-                let name = &text[words[at].at.clone()];
-                self.add(EntityKey::of(&fold(name)), name, role);
+            let word = &text[words[at].at.clone()];
+            if is_identifier(word) {
+                self.add(EntityKey::of(&fold(word)), role);
                 at += 1;
                 continue;
             }
@@ -233,8 +230,7 @@ impl Found {
                 continue;
             }
             // A word that the text also has in lower case is no name (`Information is ... of information`).
-            let is_common =
-                end == at + 1 && smalls.contains(text[words[at].at.clone()].to_lowercase().as_str());
+            let is_common = end == at + 1 && smalls.contains(word.to_lowercase().as_str());
             if !is_common {
                 self.add_run(text, &words, at..end, role);
             }
@@ -322,14 +318,19 @@ impl Found {
 
     /// Adds the stems of the words of a text, without stop words.
     fn add_words(&mut self, content: &str) {
-        Analyzer::new(Language::English).each(content, Purpose::Index, |found| {
-            let is_word = found.shape == TermShape::Word && !found.term.bytes().all(|b| b.is_ascii_digit());
-            if is_word && !text::is_stop(found.folded) {
-                self.add(EntityKey::of_word(found.term), &content[found.at.clone()], Role::Word);
-            }
-            ControlFlow::Continue(())
-        });
+        each_word(content, Purpose::Index, |key| self.add(key, Role::Word));
     }
+}
+
+/// Emits the entity of each word of a text: of its stem, without stop words and numbers.
+pub fn each_word(text: &str, purpose: Purpose, mut emit: impl FnMut(EntityKey)) {
+    Analyzer::new(Language::English).each(text, purpose, |found| {
+        let is_word = found.shape == TermShape::Word && !found.term.bytes().all(|b| b.is_ascii_digit());
+        if is_word && !text::is_stop(found.folded) {
+            emit(EntityKey::of_word(found.term));
+        }
+        ControlFlow::Continue(())
+    });
 }
 
 /// Returns the end of the name that starts at a word; the word itself if none does.
@@ -403,33 +404,23 @@ fn file_key(folder: &str, stem: &str) -> EntityKey {
     EntityKey::of(&format!("{}/{}", folder.to_lowercase(), stem.to_lowercase()))
 }
 
-/// Resolves a relative target against a folder.
-fn resolve(folder: &str, target: &str) -> String {
-    let mut parts: Vec<&str> = if target.starts_with('/') { Vec::new() } else { folder.split('/').collect() };
-    for part in target.split('/') {
-        match part {
-            "" | "." => {}
-            ".." => {
-                parts.pop();
-            }
-            part => parts.push(part),
-        }
-    }
-    parts.join("/")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// The names of a text and their roles.
-    fn names(content: &str, role: Role) -> Vec<String> {
+    /// The entities that a text mentions in a role.
+    fn names(content: &str, role: Role) -> Vec<EntityKey> {
         let found = mentions(&ItemText { content, ..ItemText::default() });
-        found.into_iter().filter(|one| one.role == role).map(|one| one.name).collect()
+        found.into_iter().filter(|one| one.role == role).map(|one| one.key).collect()
+    }
+
+    fn key(name: &str) -> EntityKey {
+        EntityKey::of(&fold(name))
     }
 
     #[track_caller]
     fn check(content: &str, role: Role, expected: &[&str]) {
+        let expected: Vec<EntityKey> = expected.iter().map(|name| key(name)).collect();
         assert_eq!(names(content, role), expected, "{content}");
     }
 
@@ -455,11 +446,11 @@ mod tests {
             content: "it was Sir Isaac Newton, and Newton knew",
             ..ItemText::default()
         });
-        let found: Vec<_> = found.iter().map(|one| (one.name.as_str(), one.role, one.count)).collect();
+        let found: Vec<_> = found.iter().map(|one| (one.key, one.role, one.count)).collect();
         let expected = [
-            ("Sir Isaac Newton", Role::Name, 2),
-            ("Sir Isaac", Role::Part, 1),
-            ("Isaac Newton", Role::Part, 1),
+            (key("Sir Isaac Newton"), Role::Name, 2),
+            (key("Sir Isaac"), Role::Part, 1),
+            (key("Isaac Newton"), Role::Part, 1),
         ];
         assert_eq!(found, expected);
     }
@@ -496,7 +487,6 @@ mod tests {
 
     #[test]
     fn spellings_of_one_name_are_one_entity() {
-        let key = |name: &str| EntityKey::of(&fold(name));
         assert_eq!(key("Gödel's"), key("godel"));
         assert_eq!(key("Jean-Luc  Picard"), key("jean luc picard"));
         assert_eq!(key("find_user"), key("findUser"));

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use unicode_normalization::char::is_combining_mark;
+
 /// Kind of a word, by its first character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -71,17 +73,12 @@ fn word_end(text: &str, at: usize) -> usize {
     while let Some((offset, c)) = chars.next() {
         let is_inner = matches!(c, '\'' | '’' | '-' | '_' | '.' | '&')
             && chars.peek().is_some_and(|(_, next)| next.is_alphanumeric());
-        if !c.is_alphanumeric() && !is_mark(c) && !is_inner {
+        if !c.is_alphanumeric() && !is_combining_mark(c) && !is_inner {
             break;
         }
         end = at + offset + c.len_utf8();
     }
     end
-}
-
-/// Whether a character belongs to the letter before it.
-fn is_mark(c: char) -> bool {
-    matches!(u32::from(c), 0x300..=0x36F | 0x483..=0x487 | 0x610..=0x61A | 0x64B..=0x65F | 0x900..=0x903 | 0x93A..=0x94F)
 }
 
 /// Classifies the characters between a word and the next.

@@ -1,9 +1,8 @@
 //! The segment layout of mentions: those of each row, and all of them again ordered by entity.
 //!
 //! ```text
-//! mentions   count x u64        key of the entity, role and number of occurrences; a row's mentions ascend
-//! places     rows x 2 u32       where each row's mentions end (they start where those of the row before end), and the
-//!                               number of its document, 0 for none
+//! mentions   count x u64        key of the entity, role, number of occurrences; ascending within a row
+//! places     rows x 2 u32       end of the row's mentions; number of its document, 0 for none
 //! ids        rows x u32         ascending
 //! entities   count x u64        all mentions, by entity, the strongest first, then by row
 //! positions  count x u32        the position of the row of each of these

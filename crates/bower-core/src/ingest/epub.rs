@@ -7,6 +7,7 @@ use super::draft::ParsedFile;
 use super::html;
 use super::zipped::{XmlEvent, Zipped, each_event, first_text};
 use crate::config::Settings;
+use crate::item::linked_path;
 
 /// Reads a whole book; the error is the reason why it is skipped.
 pub(super) fn parse(bytes: &[u8], settings: &Settings) -> Result<ParsedFile, String> {
@@ -33,7 +34,7 @@ pub(super) fn parse(bytes: &[u8], settings: &Settings) -> Result<ParsedFile, Str
     let folder = package.rsplit_once('/').map_or("", |(folder, _)| folder);
     let mut book = ParsedFile { title: first_text(&xml, "dc:title"), ..ParsedFile::default() };
     for (chapter, number) in chapters(&xml)?.iter().zip(1_u32..) {
-        let Some(page) = zipped.text(&join(folder, chapter))? else {
+        let Some(page) = zipped.text(&linked_path(folder, chapter))? else {
             book.problems.push(format!("the chapter {chapter} is missing"));
             continue;
         };
@@ -65,36 +66,6 @@ fn chapters(package: &str) -> Result<Vec<String>, String> {
         }
     })?;
     Ok(spine.iter().filter_map(|id| files.get(id).cloned()).collect())
-}
-
-/// Returns the name of a part from its address relative to a folder.
-fn join(folder: &str, address: &str) -> String {
-    let address = percent_decoded(address.split('#').next().unwrap_or_default());
-    let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
-    for part in address.split('/') {
-        match part {
-            "" | "." => {}
-            ".." => {
-                parts.pop();
-            }
-            part => parts.push(part),
-        }
-    }
-    parts.join("/")
-}
-
-/// Returns an address without its `%20` and the like; one that is no UTF-8 then stays as it is.
-fn percent_decoded(address: &str) -> String {
-    let bytes = address.as_bytes();
-    let mut decoded = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while at < bytes.len() {
-        let code = (bytes[at] == b'%').then(|| address.get(at + 1..at + 3)).flatten();
-        let byte = code.and_then(|code| u8::from_str_radix(code, 16).ok());
-        decoded.push(byte.unwrap_or(bytes[at]));
-        at += if byte.is_some() { 3 } else { 1 };
-    }
-    String::from_utf8(decoded).unwrap_or_else(|_| address.to_owned())
 }
 
 #[cfg(test)]

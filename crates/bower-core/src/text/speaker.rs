@@ -53,12 +53,7 @@ pub(super) fn share(spoken: u32, lines: u32) -> f32 {
 
 /// Returns the words of a name in the form of a question's words: lower case, without accents, never empty.
 pub(super) fn words(name: &str) -> impl Iterator<Item = String> {
-    let folded = name.split(|c: char| !c.is_alphanumeric()).map(|word| {
-        let (mut lower, mut folded) = (String::new(), String::new());
-        chars::lower(word, &mut lower);
-        chars::unaccent(&lower, &mut folded);
-        folded
-    });
+    let folded = name.split(|c: char| !c.is_alphanumeric()).map(chars::fold_word);
     // Folding leaves nothing of some characters: the Arabic tatweel, letters in a square.
     folded.filter(|word| !word.is_empty())
 }

@@ -6,15 +6,31 @@ use std::path::Path;
 use crate::engine::index::compact::{
     CompactionLock, LOCK, entries, fresh_codes, fresh_vectors, pages, remove, remove_folder,
 };
-use crate::engine::indexes::{IndexState, OpenIndex};
+use crate::engine::indexes::{Derived, IndexState, OpenIndex};
 use crate::engine::maintain::forget::Traces;
 use crate::engine::{ACTOR, Engine};
 use crate::error::Result;
 use crate::graph::GraphIndex;
-use crate::item::Change;
+use crate::item::{Change, Coverage};
 use crate::request::{CompactWhen, Erased};
 use crate::store::Stamp;
 use crate::{tokens, vector};
+
+/// Rewrites an index for which that is due, and rebuilds an unusable one. `compact` receives whether it must rewrite every file
+/// with a removed row.
+fn purge_index<T: Derived>(
+    found: IndexState<T>,
+    dir: &Path,
+    is_due: impl Fn(&Coverage, bool) -> bool,
+    compact: impl Fn(bool) -> Result<()>,
+) -> Result<()> {
+    match found {
+        IndexState::Good(index) if is_due(index.coverage(), index.keeps_dead()) => compact(true),
+        IndexState::Good(_) => Ok(()),
+        IndexState::Absent => remove_folder(dir),
+        IndexState::Unusable(_) => compact(false),
+    }
+}
 
 impl Engine {
     /// Removes all traces of forgotten items from files, and the mark that says that this is due. Returns `None` if nothing
@@ -56,22 +72,13 @@ impl Engine {
     /// also searches for files that killed compactions left.
     fn purge_indexes(&self, due: Change, all: bool, waits: &mut Vec<String>) -> Result<()> {
         let store = &*self.store;
-        match self.indexes.text(store)? {
-            IndexState::Good(index) if all || index.coverage().change < due || index.keeps_dead() => {
-                self.compact_text_by(true, None)?;
-            }
-            IndexState::Good(_) => {}
-            IndexState::Absent => remove_folder(&self.indexes.text_dir())?,
-            IndexState::Unusable(_) => self.compact_text(None)?,
-        }
-        match self.indexes.graph(store)? {
-            IndexState::Good(index) if all || index.coverage().change < due || index.keeps_dead() => {
-                self.compact_graph(true, None)?;
-            }
-            IndexState::Good(_) => {}
-            IndexState::Absent => remove_folder(&self.indexes.graph_dir())?,
-            IndexState::Unusable(_) => self.compact_graph(false, None)?,
-        }
+        let is_due = |coverage: &Coverage, keeps_dead: bool| all || coverage.change < due || keeps_dead;
+        purge_index(self.indexes.text(store)?, &self.indexes.text_dir(), is_due, |purge| {
+            self.compact_text_by(purge, None)
+        })?;
+        purge_index(self.indexes.graph(store)?, &self.indexes.graph_dir(), is_due, |purge| {
+            self.compact_graph(purge, None)
+        })?;
         self.indexes.other::<GraphIndex>(&self.indexes.graph_dir(), store)?.ask(|index| {
             index.clear_leftovers();
             Ok(())

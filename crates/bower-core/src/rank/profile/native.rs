@@ -49,8 +49,8 @@
 //! gain = ln(1 + L w e^(best score - score))       w: the item's share of the walker's time, 1 for the item with the most
 //! ```
 //!
-//! `L` is 4 for a question that writes the name of a rare entity, and .1 for others: without a name there is nothing to go
-//! from but the hits themselves. docs/graph.md has the measurements. An item that only the graph found counts in no mean
+//! `L` is 4 for a question that writes the name of a rare entity. It is .1 for others, where the walk has only the hits to
+//! start from. docs/graph.md has the measurements. An item that only the graph found counts in no mean
 //! and no deviation.
 //!
 //! One set of constants serves conversations, science, code and notes: nDCG@10 over six labelled sets is .614, rank

@@ -43,7 +43,7 @@ pub(super) fn both_ways(bench: &Bench<'_>, profile: Profile) -> Result<Vec<Asked
             query.group.is_none() || groups.get(document.as_str()) == Some(&&query.group)
         };
         let judged: RowSet = grades.keys().filter(searched).flat_map(|one| rows.of(one)).copied().collect();
-        let dropped: RowSet = query.exclude.iter().flat_map(|one| rows.of(one)).copied().collect();
+        let dropped = rows.of_all(&query.exclude);
         let removed = if judged.is_empty() {
             None
         } else {
