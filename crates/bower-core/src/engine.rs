@@ -9,6 +9,7 @@ mod caches;
 mod cross;
 mod curate;
 mod deltas;
+mod explore;
 #[cfg(any(test, feature = "fuzzing"))]
 pub mod fuzzing;
 mod index;

@@ -160,6 +160,14 @@ pub enum Error {
         /// The valid form.
         reason: String,
     },
+    /// No visible item mentions an entity of this name.
+    #[error("no item mentions {name:?}")]
+    UnknownEntity {
+        /// The requested name.
+        name: String,
+        /// Names of entities that share a word with it.
+        near: Vec<String>,
+    },
     /// A request names what its caller may not see.
     #[error("{what} {wanted} is outside of what the caller may see")]
     Outside {

@@ -132,7 +132,7 @@ mod provenance;
 mod row_set;
 
 pub use anchor::{Anchor, AnchorState, CheckedAnchor, MOST_ANCHORS, TextHash};
-pub use link::linked_path;
+pub(crate) use link::linked_path;
 pub use provenance::{Admission, Author, Origin, Provenance, TakenHow};
 pub use row_set::RowSet;
 
@@ -360,6 +360,45 @@ words! {
 }
 
 words! {
+    /// How an item mentions an entity.
+    EntityKind, "entity kind" {
+        /// As the title or the file name of its document.
+        Title = "title",
+        /// As the target of a link.
+        Link = "link",
+        /// As a tag.
+        Tag = "tag",
+        /// As a name, identifier, quoted phrase or address.
+        Name = "name",
+        /// As a word of a memory or of a turn of a conversation.
+        Word = "word",
+        /// As a part of a longer name, or as the first word of a sentence: only a hint.
+        Part = "part",
+    }
+}
+
+words! {
+    /// A node of the graph: a document, a memory, or an entity by how it is mentioned most strongly.
+    NodeKind, "node kind" {
+        Document = "document", Memory = "memory", Title = "title", Link = "link", Tag = "tag", Name = "name", Word = "word",
+        Part = "part",
+    }
+}
+
+impl From<EntityKind> for NodeKind {
+    fn from(kind: EntityKind) -> Self {
+        match kind {
+            EntityKind::Title => Self::Title,
+            EntityKind::Link => Self::Link,
+            EntityKind::Tag => Self::Tag,
+            EntityKind::Name => Self::Name,
+            EntityKind::Word => Self::Word,
+            EntityKind::Part => Self::Part,
+        }
+    }
+}
+
+words! {
     /// The type of a link between two memories.
     Relation, "relation" {
         Causes = "causes", Informs = "informs", Contradicts = "contradicts", Supersedes = "supersedes",
@@ -372,6 +411,19 @@ words! {
         DiffersFrom = "differs_from",
         /// A text is another wording of a memory.
         VariantOf = "variant_of",
+    }
+}
+
+impl Relation {
+    /// Returns how much of a walker's interest in a memory goes over to one with this relation, 0..1: as much as the reference design
+    /// gives it, none for a contradiction or what nobody has settled.
+    pub fn weight(self) -> f32 {
+        match self {
+            Self::Supersedes | Self::VariantOf => 1.0,
+            Self::Causes | Self::LedTo | Self::ExampleOf => 0.8,
+            Self::Informs | Self::PrerequisiteFor | Self::RelatedTo => 0.6,
+            Self::Contradicts | Self::MayReplace | Self::MayRepeat | Self::DiffersFrom => 0.0,
+        }
     }
 }
 

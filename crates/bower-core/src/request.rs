@@ -7,9 +7,11 @@ mod changes;
 mod check;
 mod curate;
 mod documents;
+mod graph;
 mod life;
 pub mod moving;
 mod part;
+mod relate;
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -38,6 +40,10 @@ pub use documents::{Document, Documents};
 pub use forget::{
     Elsewhere, Erased, ForgetRequest, Forgetting, Forgotten, Receipt, Residue, ResidueFile, ResidueTerm,
 };
+pub use graph::{
+    EntityMention, EntityName, EntityReport, EntityRequest, GraphEdge, GraphNode, GraphPath, GraphRequest,
+    Hop, Neighbour, Neighbours, NeighboursRequest, PathRequest, Proof, RelatedMemory, WholeGraph,
+};
 pub use indexing::{FileProblem, IndexProgress, IndexReport, IndexRequest, Skipped};
 pub use life::{
     CandidateRuling, ClockJump, Cluster, ConsolidateRequest, Consolidated, Feedback, Held, MaintenanceReport,
@@ -45,6 +51,7 @@ pub use life::{
     SweepRequest, Swept, Taken, Turned, UndoRequest, Undone, Unmoved, Wording,
 };
 pub use part::VisibleStatus;
+pub use relate::{RelateOutcome, RelateRequest, Related};
 
 pub use crate::rank::brief::{BriefLine, Section as BriefSection};
 pub use crate::rank::candidate::{Factor, Step as FactorStep};
@@ -220,6 +227,7 @@ pub struct Clocks {
 
 /// A question to the store.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 pub struct QueryRequest {
     /// Any Unicode text.
     pub text: String,
@@ -249,6 +257,8 @@ pub struct QueryRequest {
     pub prefetch: bool,
     /// Number of neighbours on each side that a chunk's hit brings with it, 0 to 10.
     pub around: u32,
+    /// Adds to each hit that the graph found the path to it.
+    pub explain: bool,
     /// The working folder on this machine. With it, the anchors of memories are checked; `None` checks none.
     pub root: Option<PathBuf>,
 }
@@ -271,6 +281,7 @@ impl Default for QueryRequest {
             session: None,
             prefetch: false,
             around: 0,
+            explain: false,
             root: None,
         }
     }
@@ -356,6 +367,9 @@ pub struct Hit {
     /// What became of the files, symbols and commits that it names, as far as they were checked.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub anchors: Vec<CheckedAnchor>,
+    /// The path over which the graph led from the question to it, if the request asked for an explanation.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub path: Vec<Hop>,
     /// Its ranks before and after reranking, and the reranker's score.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reranked: Option<Reranked>,

@@ -9,6 +9,7 @@
 mod agents;
 #[cfg(test)]
 mod documents;
+mod graph;
 mod index;
 mod life;
 mod mcp;
@@ -24,6 +25,7 @@ use std::str::FromStr;
 use crate::service::LISTED;
 
 pub use agents::{BriefArgs, HookArgs, SetupArgs};
+pub use graph::{GraphAction, GraphArgs, GraphForm, RelateArgs};
 pub use index::IndexArgs;
 pub use life::{ConsolidateArgs, FeedbackArgs, PinArgs, PruneArgs, SweepArgs, UndoArgs};
 pub use mcp::McpArgs;
@@ -107,6 +109,10 @@ pub enum Command {
     Get(IdArgs),
     /// List items, newest first
     List(ListArgs),
+    /// Show the graph: entities, what is near them, and how they are connected
+    Graph(GraphArgs),
+    /// State how two memories or two names are related, or take it back
+    Relate(RelateArgs),
     /// Delete items for good, out of every table, index and log, and print a receipt
     Forget(ForgetArgs),
     /// Show the texts of a memory over time and its events, oldest first; works for deleted ones too
@@ -175,6 +181,8 @@ impl Command {
             Self::Index(_) => "index",
             Self::Get(_) => "get",
             Self::List(_) => "list",
+            Self::Graph(_) => "graph",
+            Self::Relate(_) => "relate",
             Self::Forget(_) => "forget",
             Self::History(_) => "history",
             Self::Review(_) => "review",
@@ -301,7 +309,7 @@ pub struct QueryArgs {
     /// Show this many neighbours before and after each hit in its document, 1 to 10
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=10))]
     pub around: Option<u16>,
-    /// Show each channel's rank and raw score, and what the answer cost
+    /// Show each channel's rank and raw score, the path over the graph, and what the answer cost
     #[arg(long)]
     pub explain: bool,
     #[command(flatten)]

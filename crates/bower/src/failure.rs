@@ -201,6 +201,7 @@ fn judge(error: &Error) -> (Exit, Hint) {
             },
         ),
         Error::InvalidId { .. } => (Exit::Usage, missing_hint(Missing::Item)),
+        Error::UnknownEntity { near, .. } => (Exit::Nothing, similar(near)),
         Error::NotFound { what, .. } => (Exit::Nothing, missing_hint(*what)),
         Error::Outside { .. } => {
             (Exit::Usage, Hint::same("leave it out, or name what the caller is limited to"))
@@ -221,6 +222,14 @@ fn io_hint(path: &Path, source: &io::Error) -> Hint {
         io::ErrorKind::NotFound => Hint::same("check the path"),
         _ => Hint::person("run it again; if it stays, bower doctor says more"),
     }
+}
+
+/// Returns the hint for a name that nothing mentions: names that share a word with it.
+fn similar(near: &[String]) -> Hint {
+    if near.is_empty() {
+        return Hint::same("a question in words finds items without naming an entity");
+    }
+    Hint::Same(format!("similar names: {}", near.join(", ")).into())
 }
 
 fn missing_hint(what: Missing) -> Hint {

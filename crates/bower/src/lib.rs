@@ -88,6 +88,8 @@ fn run(command: Command, session: &Session) -> Result<ExitCode> {
         Command::Index(arguments) => commands::index::run(&arguments, session).map(done),
         Command::Get(arguments) => commands::get::run(&arguments, session).map(done),
         Command::List(arguments) => commands::list::run(&arguments, session).map(done),
+        Command::Graph(arguments) => commands::graph::run(&arguments, session),
+        Command::Relate(arguments) => commands::graph::relate(&arguments, session).map(done),
         Command::Forget(arguments) => commands::forget::run(&arguments, session),
         Command::History(arguments) => commands::history::run(&arguments, session).map(done),
         Command::Backup(arguments) => commands::backup::backup(&arguments, session).map(done),

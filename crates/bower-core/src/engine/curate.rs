@@ -4,6 +4,7 @@ pub(crate) mod choice;
 pub(crate) mod class;
 pub(crate) mod echo;
 pub(crate) mod neighbours;
+pub(crate) mod relate;
 pub(crate) mod relations;
 pub(crate) mod review;
 pub(crate) mod secrets;

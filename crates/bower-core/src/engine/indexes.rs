@@ -199,6 +199,7 @@ fn is_damage(error: &Error, dir: &Path) -> bool {
         | Error::Invalid { .. }
         | Error::InvalidFilter { .. }
         | Error::InvalidId { .. }
+        | Error::UnknownEntity { .. }
         | Error::Cancelled { .. }
         | Error::Outside { .. }
         | Error::WholeStore { .. }

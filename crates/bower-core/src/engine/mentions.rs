@@ -45,7 +45,12 @@ pub(crate) fn of_rows(store: &dyn Store, rows: &[RowId]) -> Result<Vec<(RowId, V
 }
 
 fn encoded(source: &MentionSource) -> Vec<u8> {
-    graph::encode(&ItemText {
+    graph::encode(&text_of(source))
+}
+
+/// Returns the text of an item from which its mentions are read.
+pub(crate) fn text_of(source: &MentionSource) -> ItemText<'_> {
+    ItemText {
         document: source.document.as_deref(),
         title: source.title.as_deref(),
         path: source.path.as_deref(),
@@ -53,5 +58,5 @@ fn encoded(source: &MentionSource) -> Vec<u8> {
         content: &source.content,
         tags: &source.tags,
         has_words: source.is_said,
-    })
+    }
 }

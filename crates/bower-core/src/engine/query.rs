@@ -8,10 +8,11 @@ pub(crate) mod channels;
 mod copies;
 pub mod evaluation;
 pub(crate) mod evidence;
-mod graph;
+pub(crate) mod graph;
 mod likeness;
 mod load;
 pub(crate) mod lookup;
+pub(crate) mod paths;
 pub(crate) mod plan;
 pub(crate) mod possible;
 pub(crate) mod rank;
@@ -96,6 +97,9 @@ pub(crate) fn search(
     below_successors(&mut hits);
     by_time(engine, &mut hits, &request.text, now)?;
     load::check_anchors(engine, request.root.as_deref(), &mut hits)?;
+    if request.explain {
+        paths::explain(engine, &ranking, &mut hits)?;
+    }
     let terms = evidence::Terms::of(engine, request);
     let held_back = evidence::hold_back(request, &terms, &ranking, &mut hits)?.map(|held| held + unreviewed);
     add_neighbours(engine, request, &mut hits)?;

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use super::entity::{EntityKey, fold};
-use super::extract::each_word;
+use super::extract::{each_word, path_key};
 use super::scan::{Before, Kind, ScannedWord, scan};
 use crate::text::{self, Purpose};
 
@@ -54,12 +54,39 @@ pub fn asked_names(question: &str) -> Vec<AskedName> {
         }
     }
     let mut seen = HashSet::new();
-    each_word(question, Purpose::Query, |key| {
+    each_word(question, Purpose::Query, |key, _| {
         if seen.insert(key) {
             names.push(AskedName { key, words: 0..0, is_capital: false });
         }
     });
     names
+}
+
+/// Returns the number of a question's words that are no stop words.
+pub fn content_words(question: &str) -> usize {
+    let words = scan(question);
+    let folded = words.iter().take(MOST_WORDS).map(|word| fold(&question[word.at.clone()]));
+    folded.filter(|word| !word.is_empty() && !text::is_stop(word)).count()
+}
+
+/// Returns the entities that a person may mean by a name, a `#tag`, a path or an address, the likeliest first: what is named so, a
+/// file of that path, a tag, and the word itself.
+pub fn keys_of(name: &str) -> Vec<EntityKey> {
+    let name = name.trim();
+    if let Some(tag) = name.strip_prefix('#') {
+        return vec![EntityKey::of_tag(&tag.to_lowercase())];
+    }
+    let mut keys = vec![EntityKey::of(&fold(name))];
+    keys.extend(path_key(name));
+    let address = name.split_once("://").map_or(name, |(_, address)| address.trim_end_matches('/'));
+    keys.push(EntityKey::of(&address.to_lowercase()));
+    keys.push(EntityKey::of_tag(&name.to_lowercase()));
+    if scan(name).len() == 1 {
+        each_word(name, Purpose::Query, |key, _| keys.push(key));
+    }
+    let mut seen = HashSet::new();
+    keys.retain(|key| seen.insert(*key));
+    keys
 }
 
 /// Returns the entities that some words may be: all of them as one name, and each word's stem.

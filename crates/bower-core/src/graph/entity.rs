@@ -21,6 +21,11 @@ impl EntityKey {
         Self(text::hash(folded) >> CODE_BITS << CODE_BITS)
     }
 
+    /// Returns the key as 16 hex digits.
+    pub fn hex(self) -> String {
+        format!("{:016x}", self.0)
+    }
+
     /// Returns the key of a stemmed word, which is never that of a name.
     pub fn of_word(stem: &str) -> Self {
         Self::of(&format!("~{stem}"))

@@ -7,6 +7,7 @@
 //! in `Sir Isaac Newton`) are weak too ([`Role::Part`]), and so are two names joined by a comma or a conjunction
 //! (`Springfield, Illinois`). A weak mention counts only if some item mentions the entity as more.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::ops::{ControlFlow, Range};
 
@@ -47,9 +48,11 @@ pub struct ItemText<'a> {
 
 /// An entity that an item mentions.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mention {
+pub struct Mention<'a> {
     /// The entity.
     pub key: EntityKey,
+    /// Its name as the item first writes it in that role; a folded word for [`Role::Word`].
+    pub name: Cow<'a, str>,
     /// The strongest role in which it is mentioned.
     pub role: Role,
     /// Number of occurrences.
@@ -75,7 +78,7 @@ fn document_number(id: &str) -> u32 {
 }
 
 /// Returns the entities that an item mentions, each once: strongest role first, then in the order of the text.
-pub fn mentions(source: &ItemText<'_>) -> Vec<Mention> {
+pub fn mentions<'a>(source: &ItemText<'a>) -> Vec<Mention<'a>> {
     let mut found = Found::default();
     if let Some(title) = source.title {
         found.add_title(title);
@@ -84,7 +87,7 @@ pub fn mentions(source: &ItemText<'_>) -> Vec<Mention> {
         found.add_file(path);
     }
     for tag in source.tags {
-        found.add(EntityKey::of_tag(&tag.to_lowercase()), Role::Tag);
+        found.add(EntityKey::of_tag(&tag.to_lowercase()), Role::Tag, || tag.into());
     }
     if let Some(section) = source.section {
         found.add_names(section, Role::Part);
@@ -103,27 +106,31 @@ pub fn mentions(source: &ItemText<'_>) -> Vec<Mention> {
 
 /// Mentions found so far, in the order of the text.
 #[derive(Default)]
-struct Found {
-    mentions: Vec<Mention>,
+struct Found<'a> {
+    mentions: Vec<Mention<'a>>,
     places: HashMap<EntityKey, usize>,
     /// Names of one word, and the last words of longer names with these names, for [`Found::join_surnames`].
     singles: Vec<(EntityKey, String)>,
     within: HashMap<String, EntityKey>,
 }
 
-impl Found {
-    fn add(&mut self, key: EntityKey, role: Role) {
+impl<'a> Found<'a> {
+    /// Adds a mention. `name` is called only where the entity is new or its role gets stronger.
+    fn add(&mut self, key: EntityKey, role: Role, name: impl FnOnce() -> Cow<'a, str>) {
         if let Some(&at) = self.places.get(&key) {
             let mention = &mut self.mentions[at];
             mention.count += 1;
-            mention.role = mention.role.max(role);
+            if role > mention.role {
+                mention.role = role;
+                mention.name = name();
+            }
             return;
         }
         self.places.insert(key, self.mentions.len());
-        self.mentions.push(Mention { key, role, count: 1 });
+        self.mentions.push(Mention { key, name: name(), role, count: 1 });
     }
 
-    fn add_named(&mut self, name: &str, role: Role) {
+    fn add_named(&mut self, name: &'a str, role: Role) {
         let folded = fold(name);
         if folded.is_empty() || (role < Role::Link && text::is_stop(&folded)) {
             return;
@@ -136,11 +143,11 @@ impl Found {
             }
             None | Some(_) => {}
         }
-        self.add(key, role);
+        self.add(key, role, || name.into());
     }
 
     /// Adds a title, without what stands in parentheses, and its part before a comma.
-    fn add_title(&mut self, title: &str) {
+    fn add_title(&mut self, title: &'a str) {
         let mut plain = title.trim();
         if let Some((before, rest)) = plain.split_once(['(', '（'])
             && rest.ends_with([')', '）'])
@@ -155,16 +162,16 @@ impl Found {
     }
 
     /// Adds the names of a file: its stem, and its stem with its folder.
-    fn add_file(&mut self, path: &str) {
+    fn add_file(&mut self, path: &'a str) {
         let (folder, stem) = file_name(path);
         self.add_named(stem, Role::Title);
         if let Some(folder) = folder {
-            self.add(file_key(folder, stem), Role::Title);
+            self.add(file_key(folder, stem), Role::Title, || format!("{folder}/{stem}").into());
         }
     }
 
     /// Adds the targets of `[[wiki links]]` and of Markdown links to files, and e-mail and web addresses.
-    fn add_links(&mut self, content: &str, path: Option<&str>) {
+    fn add_links(&mut self, content: &'a str, path: Option<&str>) {
         for (at, _) in content.match_indices("[[") {
             let Some((inside, _)) = content[at + 2..].split_once("]]") else { continue };
             if inside.len() > 200 || inside.contains(['\n', '[']) {
@@ -175,7 +182,7 @@ impl Found {
                 Some((folder, name)) => {
                     let (_, stem) = file_name(name);
                     let folder = folder.rsplit('/').next().unwrap_or(folder);
-                    self.add(file_key(folder, stem), Role::Link);
+                    self.add(file_key(folder, stem), Role::Link, || format!("{folder}/{stem}").into());
                 }
                 None => self.add_named(target, Role::Link),
             }
@@ -189,7 +196,7 @@ impl Found {
             let own = if target.starts_with('/') { "" } else { own };
             let whole = linked_path(own, target);
             if let (Some(folder), stem) = file_name(&whole) {
-                self.add(file_key(folder, stem), Role::Link);
+                self.add(file_key(folder, stem), Role::Link, || format!("{folder}/{stem}").into());
             }
         }
         let is_around = |c: char| {
@@ -204,15 +211,15 @@ impl Found {
             let address = word.split_once("://").filter(|(scheme, _)| matches!(*scheme, "http" | "https"));
             if let Some((_, address)) = address {
                 let address = address.trim_end_matches('/');
-                self.add(EntityKey::of(&address.to_lowercase()), Role::Name);
+                self.add(EntityKey::of(&address.to_lowercase()), Role::Name, || address.into());
             } else if is_mail || is_handle {
-                self.add(EntityKey::of(&word.to_lowercase()), Role::Name);
+                self.add(EntityKey::of(&word.to_lowercase()), Role::Name, || word.into());
             }
         }
     }
 
     /// Adds the names, identifiers and quoted phrases of a text.
-    fn add_names(&mut self, text: &str, role: Role) {
+    fn add_names(&mut self, text: &'a str, role: Role) {
         let words = scan(text);
         let smalls: HashSet<&str> =
             words.iter().filter(|word| word.kind == Kind::Other).map(|word| &text[word.at.clone()]).collect();
@@ -220,7 +227,7 @@ impl Found {
         while at < words.len() {
             let word = &text[words[at].at.clone()];
             if is_identifier(word) {
-                self.add(EntityKey::of(&fold(word)), role);
+                self.add(EntityKey::of(&fold(word)), role, || word.into());
                 at += 1;
                 continue;
             }
@@ -240,7 +247,7 @@ impl Found {
     }
 
     /// Adds the name at some words, and its parts.
-    fn add_run(&mut self, text: &str, words: &[ScannedWord], run: Range<usize>, role: Role) {
+    fn add_run(&mut self, text: &'a str, words: &[ScannedWord], run: Range<usize>, role: Role) {
         let Range { start, end } = run;
         let name = |from: usize, to: usize| &text[words[from].at.start..words[to - 1].at.end];
         let count = end - start;
@@ -274,7 +281,7 @@ impl Found {
     }
 
     /// Adds phrases of two to six words in quotation marks.
-    fn add_phrases(&mut self, text: &str, role: Role) {
+    fn add_phrases(&mut self, text: &'a str, role: Role) {
         for (open, close) in
             [('"', '"'), ('“', '”'), ('「', '」'), ('『', '』'), ('《', '》'), ('«', '»'), ('„', '“')]
         {
@@ -318,16 +325,16 @@ impl Found {
 
     /// Adds the stems of the words of a text, without stop words.
     fn add_words(&mut self, content: &str) {
-        each_word(content, Purpose::Index, |key| self.add(key, Role::Word));
+        each_word(content, Purpose::Index, |key, word| self.add(key, Role::Word, || word.to_owned().into()));
     }
 }
 
-/// Emits the entity of each word of a text: of its stem, without stop words and numbers.
-pub fn each_word(text: &str, purpose: Purpose, mut emit: impl FnMut(EntityKey)) {
+/// Emits the entity of each word of a text, which is that of its stem, with the folded word. Stop words and numbers have none.
+pub fn each_word(text: &str, purpose: Purpose, mut emit: impl FnMut(EntityKey, &str)) {
     Analyzer::new(Language::English).each(text, purpose, |found| {
         let is_word = found.shape == TermShape::Word && !found.term.bytes().all(|b| b.is_ascii_digit());
         if is_word && !text::is_stop(found.folded) {
-            emit(EntityKey::of_word(found.term));
+            emit(EntityKey::of_word(found.term), found.folded);
         }
         ControlFlow::Continue(())
     });
@@ -397,6 +404,12 @@ fn file_name(path: &str) -> (Option<&str>, &str) {
     };
     let stem = name.rsplit_once('.').filter(|(stem, _)| !stem.is_empty()).map_or(name, |(stem, _)| stem);
     (folder.filter(|folder| !folder.is_empty()), stem)
+}
+
+/// Returns the key of the file at a path with a folder; `None` for a name without one.
+pub fn path_key(path: &str) -> Option<EntityKey> {
+    let (folder, stem) = file_name(path);
+    folder.map(|folder| file_key(folder, stem))
 }
 
 /// Returns the key of a file, which is its stem with the name of its folder: it stays when a tree of folders moves.

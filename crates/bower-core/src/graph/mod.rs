@@ -9,6 +9,7 @@ mod compact;
 mod delta;
 mod entity;
 mod extract;
+mod path;
 mod scan;
 mod segment;
 #[cfg(any(test, feature = "fuzzing"))]
@@ -18,12 +19,13 @@ mod testing;
 mod walk;
 
 pub use crate::generation::MANIFEST;
-pub use asked::{asked_names, entities_of};
+pub use asked::{asked_names, content_words, entities_of, keys_of};
 pub use compact::compact;
 pub use delta::MentionDelta;
-pub use entity::Role;
-pub use extract::{ItemText, encode};
+pub use entity::{EntityKey, Role, StoredMention};
+pub use extract::{ItemText, encode, mentions};
+pub use path::likeliest;
 pub use segment::GraphIndex;
 #[cfg(any(test, feature = "fuzzing"))]
 pub use testing::damaged;
-pub use walk::{Graph, Seeds, Walked, walk};
+pub use walk::{Entity, Graph, NodeId, Seeds, Walked, hub_limit, walk};

@@ -12,6 +12,7 @@ use std::ops::Range;
 
 use super::delta::MentionDelta;
 use super::entity::{EntityKey, Role, StoredMention};
+use super::path::likeliest;
 use super::segment::{GraphIndex, MentionSegment, read};
 use crate::error::Result;
 use crate::item::{Allowed, RowId, RowSet};
@@ -26,8 +27,8 @@ const MOST_PUSHES: usize = 2_000;
 const MOST_ITEMS: usize = 200;
 /// Most items of one document to which an entity leads.
 const MOST_OF_A_DOCUMENT: usize = 3;
-/// An entity that more than this share of the items mention is no node. In a store of fewer than 400 items, the limit for names
-/// is the square root of their number.
+/// An entity that more than this share of the items mention is no node. In a store of fewer than 1,600 items, the limit for names
+/// is twice the square root of their number.
 const HUB_SHARE: f64 = 0.05;
 /// Occurrences that a title counts in addition.
 const TITLE_COUNT: u32 = 2;
@@ -108,50 +109,98 @@ impl Entity {
     }
 }
 
-impl<'a> Graph<'a> {
-    /// Returns the most items of an entity that is no hub.
-    fn hub_limit(&self) -> usize {
-        let items = self.items as f64;
-        (HUB_SHARE * items).max(items.sqrt()) as usize
-    }
+/// Returns the most items that may mention an entity which is no hub, of a number of items.
+pub fn hub_limit(items: usize) -> usize {
+    let items = items as f64;
+    (HUB_SHARE * items).max(2.0 * items.sqrt()) as usize
+}
 
+impl<'a> Graph<'a> {
     /// Returns an entity.
     pub fn entity(&self, key: EntityKey) -> Entity {
-        let limit = self.hub_limit();
-        let found: Vec<(&MentionSegment, Range<usize>)> =
-            self.segments().map(|segment| (segment, segment.range(key))).collect();
+        let limit = hub_limit(self.items);
+        let ranges = self.ranges(key);
         if self.allowed.keep.is_none() {
             // So many mentions that the limit is passed whichever rows may not be found.
-            let most: usize = found.iter().map(|(segment, range)| range.len().min(segment.live())).sum();
-            let dead: usize = found.iter().map(|(segment, _)| segment.rows() - segment.live()).sum();
+            let most: usize = ranges.iter().map(|(segment, range)| range.len().min(segment.live())).sum();
+            let dead: usize = ranges.iter().map(|(segment, _)| segment.rows() - segment.live()).sum();
             if most > limit + dead + self.stale.len() + self.allowed.drop.len() {
                 return Entity::hub();
             }
         }
         let mut items: Vec<(StoredMention, RowId, u32)> = Vec::new();
-        for (mention, row) in self.delta.of_entity(key).filter(|(_, row)| self.allowed.contains(*row)) {
-            items.push((mention, row, self.delta.document(row)));
+        for mention in self.mentions_in(key, ranges) {
+            items.push(mention);
             if items.len() > limit {
                 return Entity::hub();
-            }
-        }
-        for (segment, range) in found {
-            let view = segment.view();
-            for (mention, at) in segment.mentions(range) {
-                let row = RowId(view.ids[at]);
-                if view.is_dead(at) || self.stale.contains(row) || !self.allowed.contains(row) {
-                    continue;
-                }
-                items.push((mention, row, segment.document(at)));
-                if items.len() > limit {
-                    return Entity::hub();
-                }
             }
         }
         let entity = Entity::of(items);
         // In a small store every other word is in more than 5 % of the items.
         let is_common = entity.role == Role::Word && entity.df as f64 > HUB_SHARE * self.items as f64;
         if is_common { Entity::hub() } else { entity }
+    }
+
+    /// Returns the mentions of an entity by items that may be found: each with the row of its item and the number of its document.
+    pub fn mentions_of(&self, key: EntityKey) -> impl Iterator<Item = (StoredMention, RowId, u32)> + '_ {
+        self.mentions_in(key, self.ranges(key))
+    }
+
+    /// Returns where each segment has the mentions of an entity.
+    fn ranges(&self, key: EntityKey) -> Vec<(&'a MentionSegment, Range<usize>)> {
+        self.segments().map(|segment| (segment, segment.range(key))).collect()
+    }
+
+    fn mentions_in(
+        &self,
+        key: EntityKey,
+        ranges: Vec<(&'a MentionSegment, Range<usize>)>,
+    ) -> impl Iterator<Item = (StoredMention, RowId, u32)> + '_ {
+        let new = self.delta.of_entity(key).filter(|(_, row)| self.allowed.contains(*row));
+        let new = new.map(|(mention, row)| (mention, row, self.delta.document(row)));
+        let stored = ranges.into_iter().flat_map(move |(segment, range)| {
+            let view = segment.view();
+            segment.mentions(range).filter_map(move |(mention, at)| {
+                let row = RowId(view.ids[at]);
+                let is_found = !view.is_dead(at) && !self.stale.contains(row) && self.allowed.contains(row);
+                is_found.then(|| (mention, row, segment.document(at)))
+            })
+        });
+        new.chain(stored)
+    }
+
+    /// Returns the nodes to which a node leads, each with its share of all ways. `known` keeps the entities that were read.
+    ///
+    /// Fails if the index is damaged.
+    pub fn edges(&self, id: NodeId, known: &mut HashMap<EntityKey, Entity>) -> Result<Vec<(NodeId, f64)>> {
+        let mut weighted: Vec<(NodeId, f64)> = Vec::new();
+        match id {
+            NodeId::Item(row) => {
+                for mention in self.item(row)? {
+                    let key = mention.key();
+                    let entity = known.entry(key).or_insert_with(|| self.entity(key));
+                    let counts = mention.role() > Role::Start || entity.is_name;
+                    if entity.is_node() && counts {
+                        let idf = (self.items as f64 / entity.df as f64).ln();
+                        weighted.push((NodeId::Entity(key), strength(mention) * idf));
+                    }
+                }
+            }
+            NodeId::Entity(key) => {
+                let entity = known.entry(key).or_insert_with(|| self.entity(key));
+                weighted.extend(
+                    entity.items.iter().map(|(row, mention)| (NodeId::Item(*row), strength(*mention))),
+                );
+            }
+        }
+        let total: f64 = weighted.iter().map(|(_, weight)| weight).sum();
+        if total <= 0.0 {
+            return Ok(Vec::new());
+        }
+        for (_, weight) in &mut weighted {
+            *weight /= total;
+        }
+        Ok(weighted)
     }
 
     /// Returns the mentions of an item.
@@ -201,9 +250,41 @@ pub struct Walked {
     pub items: Vec<(RowId, f64)>,
     /// Those of them that it reached from another node; the others are only starts.
     pub reached: HashSet<RowId>,
+    starts: Vec<(NodeId, f64)>,
+    nodes: Vec<Node>,
+    places: HashMap<NodeId, usize>,
+}
+
+impl Walked {
+    /// Returns the likeliest way of the walker to an item from another node where it started; `None` if there is none. A way from an item
+    /// that mentions an entity where it started too begins at that entity: the question names it.
+    pub fn path(&self, to: RowId) -> Option<Vec<NodeId>> {
+        let to = NodeId::Item(to);
+        let starts: Vec<(NodeId, f64)> = self.starts.iter().copied().filter(|(id, _)| *id != to).collect();
+        let edges = |id: NodeId| {
+            let edges =
+                self.places.get(&id).and_then(|at| self.nodes[*at].edges.as_deref()).unwrap_or_default();
+            Ok(edges.iter().map(|(to, share)| (self.nodes[*to].id, *share)).collect())
+        };
+        // Nothing is read, so nothing fails.
+        let mut path = likeliest(&starts, to, usize::MAX, edges).ok().flatten()?;
+        if let Some(first @ NodeId::Item(_)) = path.first().copied() {
+            let named = edges(first).unwrap_or_default().into_iter().filter_map(|(id, _)| {
+                let is_entity = matches!(id, NodeId::Entity(_));
+                starts.iter().find(|(start, _)| is_entity && *start == id && !path.contains(&id))
+            });
+            if let Some((entity, _)) =
+                named.max_by(|one, two| one.1.total_cmp(&two.1).then(two.0.cmp(&one.0)))
+            {
+                path.insert(0, *entity);
+            }
+        }
+        Some(path)
+    }
 }
 
 /// A node while the walk goes on.
+#[derive(Clone, Debug)]
 struct Node {
     id: NodeId,
     estimate: f64,
@@ -236,8 +317,9 @@ pub fn walk(graph: &Graph<'_>, seeds: &Seeds) -> Result<Walked> {
         queue: Vec::new(),
     };
     let starts = seeds.entities.iter().map(|(key, share)| (NodeId::Entity(*key), *share));
-    let starts = starts.chain(seeds.items.iter().map(|(row, share)| (NodeId::Item(*row), *share)));
-    for (id, share) in starts {
+    let starts: Vec<(NodeId, f64)> =
+        starts.chain(seeds.items.iter().map(|(row, share)| (NodeId::Item(*row), *share))).collect();
+    for &(id, share) in &starts {
         let at = walk.node(id);
         walk.nodes[at].residue += share;
         walk.consider(at)?;
@@ -247,7 +329,7 @@ pub fn walk(graph: &Graph<'_>, seeds: &Seeds) -> Result<Walked> {
         pushes += walk.queue.len();
         walk.push()?;
     }
-    Ok(walk.finish())
+    Ok(walk.finish(starts))
 }
 
 impl Walk<'_, '_> {
@@ -285,32 +367,9 @@ impl Walk<'_, '_> {
         if let Some(edges) = &self.nodes[at].edges {
             return Ok(edges.len());
         }
-        let mut weighted: Vec<(NodeId, f64)> = Vec::new();
-        match self.nodes[at].id {
-            NodeId::Item(row) => {
-                for mention in self.graph.item(row)? {
-                    let key = mention.key();
-                    let entity = self.entities.entry(key).or_insert_with(|| self.graph.entity(key));
-                    let counts = mention.role() > Role::Start || entity.is_name;
-                    if entity.is_node() && counts {
-                        let idf = (self.graph.items as f64 / entity.df as f64).ln();
-                        weighted.push((NodeId::Entity(key), strength(mention) * idf));
-                    }
-                }
-            }
-            NodeId::Entity(key) => {
-                let entity = self.entities.entry(key).or_insert_with(|| self.graph.entity(key));
-                weighted.extend(
-                    entity.items.iter().map(|(row, mention)| (NodeId::Item(*row), strength(*mention))),
-                );
-            }
-        }
-        let total: f64 = weighted.iter().map(|(_, weight)| weight).sum();
-        let edges: Vec<(usize, f64)> = if total > 0.0 {
-            weighted.into_iter().map(|(id, weight)| (self.node(id), weight / total)).collect()
-        } else {
-            Vec::new()
-        };
+        let weighted = self.graph.edges(self.nodes[at].id, &mut self.entities)?;
+        let edges: Vec<(usize, f64)> =
+            weighted.into_iter().map(|(id, share)| (self.node(id), share)).collect();
         let count = edges.len();
         self.nodes[at].edges = Some(edges);
         Ok(count)
@@ -347,8 +406,8 @@ impl Walk<'_, '_> {
         Ok(())
     }
 
-    fn finish(self) -> Walked {
-        let mut walked = Walked::default();
+    fn finish(self, starts: Vec<(NodeId, f64)>) -> Walked {
+        let mut walked = Walked { starts, ..Walked::default() };
         for node in &self.nodes {
             // What was not pushed on would leave at least this much.
             let estimate = node.estimate + RESTART * node.residue;
@@ -360,6 +419,7 @@ impl Walk<'_, '_> {
             }
         }
         walked.items.sort_unstable_by(|one, two| two.1.total_cmp(&one.1).then(one.0.cmp(&two.0)));
+        (walked.nodes, walked.places) = (self.nodes, self.places);
         walked
     }
 }
@@ -410,7 +470,7 @@ mod tests {
     fn exact(items: &[&[(u32, u32)]], entities: u32, starts: &[f64]) -> Vec<f64> {
         let (count, total) = (items.len(), items.len() + entities as usize);
         let df = |entity: u32| items.iter().filter(|item| item.iter().any(|(one, _)| *one == entity)).count();
-        let limit = (0.05 * count as f64).max((count as f64).sqrt()) as usize;
+        let limit = (0.05 * count as f64).max(2.0 * (count as f64).sqrt()) as usize;
         let mut weights = vec![vec![0.0; total]; total];
         for (at, item) in items.iter().enumerate() {
             for (entity, occurrences) in *item {

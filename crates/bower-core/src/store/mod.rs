@@ -44,7 +44,7 @@ pub use lifecycle::{
     AppliedTransitions, ExpectedState, Lifecycle, LifecycleRow, NewPattern, OWN, Transition,
 };
 pub use memories::{Audience, Decided, Kept, Memories, Namespace, NewMemory, ReviewRow, WriteAction};
-pub use pairs::{OpenPair, PairOutcome, Pairs, PossibleRow, WordingChanges};
+pub use pairs::{OpenPair, PairOutcome, Pairs, PossibleRow, RelationRow, WordingChanges};
 pub use selections::{Counts, RowChanges, Selections};
 pub use sqlite::{SqliteStore, file_in};
 pub use upkeep::Upkeep;

@@ -46,6 +46,19 @@ pub struct WordingChanges {
     pub went: Vec<RowId>,
 }
 
+/// A relation between two memories.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RelationRow {
+    /// The memory that has it.
+    pub row: RowId,
+    /// Its type.
+    pub relation: Relation,
+    /// The memory to which it leads.
+    pub other: RowId,
+    /// Its strength, 0..1.
+    pub strength: f32,
+}
+
 /// Applies the caller's word about two memories, and reads what ties memories to each other.
 pub trait Pairs {
     /// Applies the caller's word about a memory and an earlier one, in one transaction with its events. It ends what was
@@ -57,6 +70,18 @@ pub trait Pairs {
         ruling: PairRuling,
         stamp: Stamp<'_>,
     ) -> Result<PairOutcome>;
+    /// Gives a memory a relation to another one, or ends it where `strength` is `None`, in one transaction with its event. Both must be
+    /// candidate or active, else the outcome is [`PairOutcome::Void`].
+    fn relate(
+        &self,
+        row: RowId,
+        relation: Relation,
+        other: RowId,
+        strength: Option<f32>,
+        stamp: Stamp<'_>,
+    ) -> Result<PairOutcome>;
+    /// Returns the relations that these rows have, and those that lead to them, each once, ascending by row, type and other row.
+    fn relations(&self, rows: &[RowId]) -> Result<Vec<RelationRow>>;
     /// Returns what each memory may mean, in the order of `rows`, the likeliest first: only where both sides are candidate
     /// or active.
     fn possible(&self, rows: &[RowId]) -> Result<Vec<Vec<PossibleRow>>>;

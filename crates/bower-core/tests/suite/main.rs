@@ -10,6 +10,7 @@ mod damage;
 mod deltas;
 mod engine;
 mod evidence;
+mod explore;
 mod forgetting;
 mod formats;
 mod graph;

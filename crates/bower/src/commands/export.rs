@@ -3,11 +3,10 @@
 
 use bower_core::Error;
 use bower_core::item::Visibility;
-use bower_core::request::moving::Exported;
-use std::io::{BufWriter, Write};
+use std::io::BufWriter;
 use std::path::Path;
 
-use super::{Session, now, selection};
+use super::{Session, now, selection, write_file};
 use crate::cli::{ExportArgs, Form};
 use crate::failure::{Failure, Result};
 use crate::render;
@@ -55,7 +54,7 @@ pub fn run(arguments: &ExportArgs, session: &Session) -> Result<()> {
                 .note(render::moving::exported(&exported, "standard output", &session.out.look()).trim_end());
             return Ok(());
         }
-        (Form::Jsonl, Some(file)) => to_file(file, arguments.force, |out| {
+        (Form::Jsonl, Some(file)) => write_file(file, arguments.force, |out| {
             Ok(engine.export_lines(&Visibility::everything(), &request, out, file, now)?)
         })?,
         (Form::Markdown | Form::MemoryMd, None) => {
@@ -73,40 +72,4 @@ pub fn run(arguments: &ExportArgs, session: &Session) -> Result<()> {
     };
     let name = to.unwrap_or(Path::new("-")).display().to_string();
     session.out.say(&exported, |look| render::moving::exported(&exported, &name, look))
-}
-
-/// Writes a temporary file and renames it at the end.
-fn to_file(
-    file: &Path,
-    force: bool,
-    write: impl FnOnce(&mut dyn Write) -> Result<Exported>,
-) -> Result<Exported> {
-    if file.is_dir() {
-        return Err(Failure::usage(
-            format!("{} is a folder", file.display()),
-            "name a file, or --as markdown for a folder of files",
-        ));
-    }
-    if file.exists() && !force {
-        return Err(Failure::usage(
-            format!("{} is there already", file.display()),
-            "name another file, or add --force",
-        ));
-    }
-    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let failed = |source| Failure::from(Error::io("write", file, source));
-    let mut aside = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
-    // A new file is readable by its owner only; a replaced file keeps its permissions.
-    if let Ok(there) = std::fs::metadata(file) {
-        aside.as_file().set_permissions(there.permissions()).map_err(failed)?;
-    }
-    let exported = {
-        let mut out = BufWriter::new(aside.as_file_mut());
-        let exported = write(&mut out)?;
-        out.flush().map_err(failed)?;
-        exported
-    };
-    aside.as_file().sync_all().map_err(failed)?;
-    aside.persist(file).map_err(|error| failed(error.error))?;
-    Ok(exported)
 }

@@ -12,6 +12,7 @@ pub mod export;
 pub mod feedback;
 pub mod forget;
 pub mod get;
+pub mod graph;
 pub mod history;
 pub mod hook;
 pub mod import;
@@ -30,13 +31,14 @@ pub mod token;
 pub mod version;
 mod watch;
 
+use bower_core::Error;
 use bower_core::config::Settings;
 use bower_core::engine::Engine;
 use bower_core::filter::Filter;
 use bower_core::request::StatusReport;
 use jiff::Timestamp;
 use std::ffi::OsString;
-use std::io::{BufRead, IsTerminal, Read, Write};
+use std::io::{BufRead, BufWriter, IsTerminal, Read, Write};
 use std::path::Path;
 
 use crate::cli::{Global, SelectArgs, VisibilityArgs};
@@ -232,6 +234,35 @@ fn selection(arguments: &SelectArgs, now: Timestamp) -> Result<SelectBody> {
     }
     body.selection(Via::CommandLine, now)?;
     Ok(body)
+}
+
+/// Writes a temporary file, and renames it when it is complete.
+fn write_file<T>(file: &Path, force: bool, write: impl FnOnce(&mut dyn Write) -> Result<T>) -> Result<T> {
+    if file.is_dir() {
+        return Err(Failure::usage(format!("{} is a folder", file.display()), "name a file"));
+    }
+    if file.exists() && !force {
+        return Err(Failure::usage(
+            format!("{} is there already", file.display()),
+            "name another file, or add --force",
+        ));
+    }
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let failed = |source| Failure::from(Error::io("write", file, source));
+    let mut aside = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
+    // A new file is readable by its owner only; a replaced file keeps its permissions.
+    if let Ok(there) = std::fs::metadata(file) {
+        aside.as_file().set_permissions(there.permissions()).map_err(failed)?;
+    }
+    let written = {
+        let mut out = BufWriter::new(aside.as_file_mut());
+        let written = write(&mut out)?;
+        out.flush().map_err(failed)?;
+        written
+    };
+    aside.as_file().sync_all().map_err(failed)?;
+    aside.persist(file).map_err(|error| failed(error.error))?;
+    Ok(written)
 }
 
 /// Returns the bounds of a person who works in the current folder.

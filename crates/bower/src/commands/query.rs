@@ -30,6 +30,7 @@ pub fn run(arguments: &QueryArgs, session: &Session) -> Result<()> {
         session: arguments.session.clone(),
         prefetch: arguments.prefetch,
         around: arguments.around,
+        explain: arguments.explain,
     };
     // A block without a budget contains as few documents as Atlas gives; with a budget, as much as fits.
     if is_context && body.budget_tokens.is_none() {

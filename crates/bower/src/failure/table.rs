@@ -189,6 +189,20 @@ table! {
         "bower list shows ids; the first digits are enough where they are unique",
     )
     .tool("memory_list shows ids; the first digits are enough where they are unique")]
+    Error::UnknownEntity { .. } => [
+        row(
+            || Error::UnknownEntity { name: "Ada".into(), near: Vec::new() },
+            Nothing,
+            404,
+            "a question in words finds items without naming an entity",
+        ),
+        row(
+            || Error::UnknownEntity { name: "Ada".into(), near: vec!["Ada Lovelace".into(), "Ida".into()] },
+            Nothing,
+            404,
+            "similar names: Ada Lovelace, Ida",
+        ),
+    ]
     Error::Outside { .. } => [row(
         || Error::Outside { what: "owner", wanted: "bob".into(), bound: "ann".into() },
         Usage,

@@ -295,6 +295,7 @@ fn consolidate(app: &App, caller: &Caller, mut body: ConsolidateBody) -> Result<
 /// Returns every operation that takes JSON and answers with JSON.
 pub fn all() -> Vec<Operation> {
     let mut all = asking();
+    all.extend(exploring());
     all.extend(keeping());
     all.extend(tending());
     all
@@ -377,8 +378,48 @@ fn asking() -> Vec<Operation> {
     ]
 }
 
+fn exploring() -> Vec<Operation> {
+    vec![
+        post(
+            "/api/v1/graph/entity",
+            "graphEntity",
+            "An entity that items mention, with the text of each mention",
+            Work::Read,
+            served(Service::graph_entity),
+        ),
+        post(
+            "/api/v1/graph/neighbours",
+            "graphNeighbours",
+            "The entities that are mentioned together with an entity or by an item",
+            Work::Read,
+            served(Service::graph_neighbours),
+        ),
+        post(
+            "/api/v1/graph/path",
+            "graphPath",
+            "How two entities or items are connected, with the text that proves each step",
+            Work::Read,
+            served(Service::graph_path),
+        ),
+        post(
+            "/api/v1/graph",
+            "graph",
+            "Documents and memories with the entities that connect them, as nodes and edges",
+            Work::Read,
+            served(Service::graph),
+        ),
+    ]
+}
+
 fn keeping() -> Vec<Operation> {
     vec![
+        post(
+            "/api/v1/relate",
+            "relate",
+            "State how two memories or two names are related, or take it back",
+            Work::Write,
+            served(Service::relate),
+        ),
         post("/api/v1/curate", "curate", "Keep a memory", Work::Write, served(Service::curate)),
         post(
             "/api/v1/turns",

@@ -301,6 +301,7 @@ fn query(random: &mut Random) -> Value {
         "fast": random.one_in(3),
         "prefetch": random.one_in(4),
         "strict": random.one_in(4),
+        "explain": random.one_in(2),
         "profile": random.of(Profile::WORDS),
     });
     if random.one_in(2) {
@@ -310,6 +311,32 @@ fn query(random: &mut Random) -> Value {
         body["budget_tokens"] = json!(200 + random.below(800));
     }
     body
+}
+
+fn near(random: &mut Random, known: &Known) -> Value {
+    json!({"name": entity(random, known), "limit": 1 + random.below(20)})
+}
+
+fn relate(random: &mut Random, known: &Known) -> Value {
+    let relation = random.of(&["causes", "led_to", "works_at"]);
+    let mut body = json!({"from": entity(random, known), "type": relation, "to": entity(random, known)});
+    if random.one_in(3) {
+        body["undo"] = json!(true);
+    }
+    body
+}
+
+/// Returns the name of an entity: a tag, an item, or a word of a sentence.
+fn entity(random: &mut Random, known: &Known) -> String {
+    match random.below(4) {
+        0 => format!("#{}", random.of(TAGS)),
+        1 => known.id(random),
+        _ => {
+            let sentence = sentence(random);
+            let words: Vec<&str> = sentence.split_whitespace().collect();
+            words[random.below(words.len())].to_owned()
+        }
+    }
 }
 
 fn brief(random: &mut Random) -> Value {
@@ -369,6 +396,10 @@ fn operation(id: &'static str, random: &mut Random, plan: &Plan, known: &Known, 
             query_text = random.of(&["", "limit=1", "source=/etc"]).to_owned();
             Value::Null
         }
+        "graphEntity" | "graphNeighbours" => near(random, known),
+        "graphPath" => json!({"from": entity(random, known), "to": entity(random, known)}),
+        "relate" => relate(random, known),
+        "graph" => json!({"limit": 1 + random.below(50)}),
         "reviews" => {
             query_text = format!("all={}", random.one_in(2));
             Value::Null
@@ -422,6 +453,9 @@ fn tool(name: &str, random: &mut Random, plan: &Plan, known: &Known, folder: &Pa
         "memory_index" => placed(json!({ "paths": [folder] }), plan),
         "memory_turns" => placed(turns(random), plan),
         "memory_brief" => brief(random),
+        "memory_relate" => relate(random, known),
+        "memory_graph" if random.one_in(2) => near(random, known),
+        "memory_graph" => json!({"name": entity(random, known), "to": entity(random, known)}),
         "memory_pin" | "memoryPin" => json!({"id": known.id(random), "pinned": random.one_in(2)}),
         "memory_undo" => json!({"event": 1 + random.below(40)}),
         "smart_search" => json!({"query": sentence(random), "strict": random.one_in(3)}),

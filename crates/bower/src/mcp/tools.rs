@@ -2,10 +2,12 @@
 //! Arguments are the same bodies as over HTTP; answers are rendered for a model (`responses.rs`).
 
 use bower_core::item::Ruling;
-use bower_core::request::{Brief, Curated, Forgotten, SessionRead, SettledPair, Undone};
+use bower_core::request::{
+    Brief, Curated, Forgotten, GraphPath, Neighbours, Related, SessionRead, SettledPair, Undone,
+};
 use rmcp::model::Tool as Listed;
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -16,8 +18,8 @@ use crate::failure::{Failure, Result};
 use crate::render;
 use crate::service::{
     BriefBody, ConsolidateBody, CurateBody, EVIDENCE_TOKENS, FeedbackBody, ForgetBody, Got, IndexBody,
-    ListBody, PairBody, PinBody, Pinned, PruneBody, QueryBody, Served, Service, SettleBody, TurnsBody,
-    UndoBody,
+    ListBody, NeighboursBody, PairBody, PathBody, PinBody, Pinned, PruneBody, QueryBody, RelateBody, Served,
+    Service, SettleBody, TurnsBody, UndoBody,
 };
 
 /// The tools that `--tools core` offers.
@@ -147,6 +149,29 @@ struct ReviewBody {
     /// Include settled reviews.
     #[serde(default)]
     all: bool,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct ConnectedBody {
+    /// An entity's name, #tag, the path of a note, or an item's id.
+    name: String,
+    /// Another one: returns the path to it.
+    #[serde(default)]
+    to: Option<String>,
+    /// Number of neighbours, 1 to 200; default 10.
+    #[serde(default)]
+    limit: Option<u16>,
+}
+
+/// What connects entities.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(untagged)]
+enum Connected {
+    /// The neighbours of one.
+    Near(Neighbours),
+    /// The path between two.
+    Path(GraphPath),
 }
 
 /// Returns an answer with all its fields.
@@ -365,6 +390,43 @@ pub const MORE: &[Tool] = &[
         },
     },
     Tool {
+        name: "memory_relate",
+        about: "State how two names or two memories are related. Between names it becomes a memory that states it.",
+        shown: &[
+            ("from", "a name, or a memory's id"),
+            ("type", "works_at; between memories causes, led_to, related_to, ..."),
+            ("to", "a name or id, as from"),
+            ("proof", "id of the item that proves it"),
+            ("undo", "take it back"),
+        ],
+        required: &["from", "type", "to"],
+        effect: Effect::Keeps,
+        body: schema::of::<RelateBody>,
+        answer: schema::of_answer::<Related>,
+        told: &["outcome", "memory"],
+        call: |call, given| {
+            call.run(given, Service::relate, |related, now| {
+                whole(related, render::graph::related(related, &responses::look(now)))
+            })
+        },
+    },
+    Tool {
+        name: "memory_graph",
+        about: "How names are connected: with name alone, what is mentioned near it; with to, the path between the two. Each step \
+                has the text that proves it.",
+        shown: &[
+            ("name", "a name, #tag, note path or id"),
+            ("to", "the same"),
+            ("limit", "1-200, default 10"),
+        ],
+        required: &["name"],
+        effect: Effect::Reads,
+        body: schema::of::<ConnectedBody>,
+        answer: schema::of_answer::<Connected>,
+        told: &["neighbours", "path"],
+        call: connected,
+    },
+    Tool {
         name: "memory_pin",
         about: "Pin a memory, so that it never fades, or take the pin out.",
         shown: &[("id", ""), ("pinned", "false takes it out")],
@@ -438,6 +500,21 @@ fn store(call: &Call<'_>, given: Given<'_>) -> Served<Response> {
         text += "memory_settle with this id says which: replaces, confirms or different_from\n";
     }
     Ok(whole(&curated, text))
+}
+
+fn connected(call: &Call<'_>, given: Given<'_>) -> Served<Response> {
+    let ConnectedBody { name, to, limit } = given.understood()?;
+    let look = responses::look(call.now);
+    if let Some(to) = to {
+        let body = PathBody { from: name, to, ..PathBody::default() };
+        let path = call.service.graph_path(&body, call.bounds, call.now)?;
+        let text = render::graph::path(&path, &look);
+        return Ok(whole(&Connected::Path(path), text));
+    }
+    let body = NeighboursBody { name, limit, ..NeighboursBody::default() };
+    let near = call.service.graph_neighbours(&body, call.bounds, call.now)?;
+    let text = render::graph::neighbours(&near, &look);
+    Ok(whole(&Connected::Near(near), text))
 }
 
 fn settle(call: &Call<'_>, given: Given<'_>) -> Served<Response> {

@@ -7,6 +7,8 @@ pub mod config;
 pub mod evidence;
 pub mod excerpt;
 pub mod forget;
+pub mod graph;
+pub mod graph_file;
 pub mod index;
 pub mod item;
 pub mod life;
@@ -239,7 +241,12 @@ pub fn count(number: impl TryInto<u64>, one: &str) -> String {
 
 /// Formats `1 memory`, `2 memories`.
 pub fn memories(number: u64) -> String {
-    if number == 1 { "1 memory".to_owned() } else { format!("{} memories", thousands(number)) }
+    counted(number, "memory", "memories")
+}
+
+/// Formats a number with the word for one or for several: `1 entity`, `2 entities`.
+pub fn counted(number: u64, one: &str, several: &str) -> String {
+    format!("{} {}", thousands(number), if number == 1 { one } else { several })
 }
 
 /// Formats `12,345`.

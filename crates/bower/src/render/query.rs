@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 
 use super::anchors::anchors;
 use super::excerpt::{Layout, excerpt, terms, wrap};
+use super::graph::hops;
 use super::item::{place, said_by};
 use super::store::lacks;
 use super::table::{Column, Table};
@@ -29,6 +30,7 @@ pub fn text(answer: &Answer, explain: bool, look: &Look) -> String {
         if explain {
             let told = format!("said by {}", said_by(&hit.memory));
             let _ = writeln!(out, "{}{}", " ".repeat(INDENT), look.paint(style::DIM, &told));
+            out.push_str(&path(hit, look));
             out.push_str(&signals(hit, look));
             out.push_str(&factors(hit, answer.effort.candidates, look));
             out.push_str(&odds(hit, look));
@@ -192,6 +194,16 @@ fn strength(hit: &Hit) -> anstyle::Style {
         None if hit.score >= 0.33 => style::WEAK,
         Some(Band::Low) | None => style::DIM,
     }
+}
+
+/// Renders the path over which the graph led to a hit.
+fn path(hit: &Hit, look: &Look) -> String {
+    if hit.path.is_empty() {
+        return String::new();
+    }
+    let lead = " ".repeat(INDENT);
+    let note = look.paint(style::DIM, "path over the graph");
+    format!("{lead}{note}\n{}", hops(&hit.path, &format!("{lead}  "), look))
 }
 
 fn signals(hit: &Hit, look: &Look) -> String {

@@ -146,6 +146,7 @@ fn bare(memory: Item) -> Hit {
         citation: None,
         duplicates: Vec::new(),
         anchors: Vec::new(),
+        path: Vec::new(),
         perhaps_replaced_by: None,
         around: Vec::new(),
         reranked: None,
@@ -172,6 +173,7 @@ pub fn answer() -> Answer {
                 citation: None,
                 duplicates: vec!["00ff00ff00ff00ff".into()],
                 anchors: Vec::new(),
+                path: Vec::new(),
                 perhaps_replaced_by: None,
                 around: Vec::new(),
                 reranked: None,
@@ -193,6 +195,7 @@ pub fn answer() -> Answer {
                 duplicates: Vec::new(),
                 around: Vec::new(),
                 anchors: Vec::new(),
+                path: Vec::new(),
                 perhaps_replaced_by: Some(LaterMemory {
                     id: "b2c4d6e8f0a1b3c5".into(),
                     told: memory().create_time,

@@ -151,6 +151,7 @@ pub(super) fn check_absolute(path: &Path, via: Via) -> Result<()> {
 /// A query.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 pub struct QueryBody {
     /// The question; any text.
     pub query: String,
@@ -184,6 +185,8 @@ pub struct QueryBody {
     /// Neighbours on each side to return with each chunk, 0 to 10.
     #[schemars(range(min = 0, max = 10))]
     pub around: Option<u16>,
+    /// Add to each hit that the graph found the path to it.
+    pub explain: bool,
     /// Selection of items.
     #[serde(flatten)]
     pub select: SelectBody,

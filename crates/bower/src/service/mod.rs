@@ -9,6 +9,7 @@ mod bounds;
 mod commits;
 #[cfg(any(test, feature = "fuzzing"))]
 pub mod fuzzing;
+mod graph;
 
 use bower_core::engine::Engine;
 use bower_core::item::{Briefing, Origin, Visibility};
@@ -34,6 +35,7 @@ pub use bodies::{
     TranscriptBody, TurnBody, TurnsBody, UndoBody,
 };
 pub use bounds::{Access, Bounds, Refused, Served, Via};
+pub use graph::{EntityBody, GraphBody, NeighboursBody, PathBody, RelateBody};
 
 /// Default number of hits.
 const SHOWN: usize = 10;
@@ -87,6 +89,7 @@ impl Service {
             session: body.session.clone(),
             prefetch: body.prefetch,
             around: body.around.unwrap_or(0).into(),
+            explain: body.explain,
             root: bounds.folder.clone(),
         };
         let mut answer = self.engine.query(&bounds.visibility(), &request, now)?;

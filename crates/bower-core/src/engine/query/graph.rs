@@ -10,7 +10,7 @@ use crate::engine::query::plan::Scope;
 use crate::engine::query::retrieve::settled;
 use crate::engine::timing::milliseconds;
 use crate::error::{Error, Result};
-use crate::graph::{Graph, GraphIndex, MentionDelta, Role, Seeds, Walked, asked_names, walk};
+use crate::graph::{Graph, GraphIndex, MentionDelta, Role, Seeds, Walked, asked_names, content_words, walk};
 use crate::item::{Allowed, RowId, RowSet, Scored};
 use crate::rank::candidate::Ranked;
 
@@ -38,8 +38,11 @@ pub(crate) struct GraphFound {
     /// The items that the walk reached, best first; a score is the share of the walker's time relative to the best.
     pub(crate) rows: Vec<Scored>,
     shares: HashMap<RowId, f64>,
-    /// Whether the question names a rare entity.
-    pub(crate) names_rare: bool,
+    /// The walk itself, which has the paths.
+    pub(crate) walked: Walked,
+    /// How much of the question is about named entities: their words, weighted by rarity, among all words that are no stop
+    /// words, 0..1.
+    pub(crate) about: f64,
     pub(crate) delta_rows: usize,
     pub(crate) took_ms: f64,
 }
@@ -59,6 +62,34 @@ pub(crate) fn graph_channel(
     ranked: &[Ranked],
 ) -> Result<Option<GraphFound>> {
     let start = Instant::now();
+    let ((walked, about), delta_rows) = with_graph(engine, scope, |graph| {
+        let (seeds, about) = seeds(graph, question, ranked);
+        Ok((walk(graph, &seeds)?, about))
+    })?;
+    let Some(&(_, most)) = walked.items.first() else { return Ok(None) };
+    if walked.reached.is_empty() {
+        return Ok(None);
+    }
+    let mut rows: Vec<Scored> = walked
+        .items
+        .iter()
+        .filter(|(row, _)| walked.reached.contains(row))
+        .map(|(row, share)| Scored { row: *row, score: (share / most) as f32 })
+        .collect();
+    rows.truncate(with_ties(rows.iter().map(|hit| hit.score.into()), DEPTH));
+    let shares = walked.items.iter().map(|(row, share)| (*row, share / most)).collect();
+    Ok(Some(GraphFound { rows, shares, walked, about, delta_rows, took_ms: milliseconds(start) }))
+}
+
+/// Calls a function with the graph of the items that may be found, and returns its result with the number of new rows that
+/// were searched without the index.
+///
+/// Fails if the store has many items and no graph index yet.
+pub(crate) fn with_graph<R>(
+    engine: &Engine,
+    scope: &Scope<'_>,
+    ask: impl Fn(&Graph<'_>) -> Result<R>,
+) -> Result<(R, usize)> {
     let store = &*engine.store;
     let lacks_index = engine.indexes.graph(store)?.good().is_none();
     if lacks_index && engine.indexes.text(store)?.good().is_some_and(|text| text.rows() > MOST_UNINDEXED) {
@@ -80,35 +111,21 @@ pub(crate) fn graph_channel(
     let items = scope.keep.map_or((indexed + new.rows.len()).saturating_sub(stale), RowSet::len);
     let from = |index: Option<&GraphIndex>| {
         let allowed = Allowed { keep: scope.keep, drop: scope.hidden };
-        let graph = Graph { index, delta: &delta, allowed, stale: &new.gone, items };
-        let (seeds, names_rare) = seeds(&graph, question, ranked);
-        Ok((walk(&graph, &seeds)?, names_rare))
+        ask(&Graph { index, delta: &delta, allowed, stale: &new.gone, items })
     };
-    let (Walked { items, reached, .. }, names_rare) = match index.good() {
+    let answer = match index.good() {
         Some(index) => OpenIndex::ask(index, |index| from(Some(index)))?,
         None => from(None)?,
     };
-    let Some(&(_, most)) = items.first() else { return Ok(None) };
-    if reached.is_empty() {
-        return Ok(None);
-    }
-    let mut rows: Vec<Scored> = items
-        .iter()
-        .filter(|(row, _)| reached.contains(row))
-        .map(|(row, share)| Scored { row: *row, score: (share / most) as f32 })
-        .collect();
-    rows.truncate(with_ties(rows.iter().map(|hit| hit.score.into()), DEPTH));
-    let shares = items.into_iter().map(|(row, share)| (row, share / most)).collect();
-    let delta_rows = scope.searched_of(&new);
-    Ok(Some(GraphFound { rows, shares, names_rare, delta_rows, took_ms: milliseconds(start) }))
+    Ok((answer, scope.searched_of(&new)))
 }
 
 /// Returns where the walk starts, and whether the question writes the name of a rare entity: one of several words, or a title.
 ///
 /// The longest names that items mention count, the rarer the more. A word in lower case alone counts only as a link, a tag or a
 /// title, or as a word of memories.
-fn seeds(graph: &Graph<'_>, question: &str, ranked: &[Ranked]) -> (Seeds, bool) {
-    let (mut named, mut meant, mut names_rare) = (Vec::new(), Vec::new(), false);
+fn seeds(graph: &Graph<'_>, question: &str, ranked: &[Ranked]) -> (Seeds, f64) {
+    let (mut named, mut meant, mut named_words) = (Vec::new(), Vec::new(), 0.0);
     let mut taken: Vec<Range<usize>> = Vec::new();
     let all = (graph.items.max(2) as f64).ln();
     for name in asked_names(question) {
@@ -127,7 +144,7 @@ fn seeds(graph: &Graph<'_>, question: &str, ranked: &[Ranked]) -> (Seeds, bool) 
         let df = entity.df as f64;
         if name.is_capital {
             let rarity = (graph.items as f64 / df).ln() / all;
-            names_rare |= rarity > RARE && (!is_alone || entity.role == Role::Title);
+            named_words += rarity * name.words.len() as f64;
             named.push((name.key, 1.0 / df));
         } else {
             meant.push((name.key, 1.0 / df));
@@ -144,7 +161,8 @@ fn seeds(graph: &Graph<'_>, question: &str, ranked: &[Ranked]) -> (Seeds, bool) 
     share_out(&mut meant, of_meant);
     share_out(&mut items, 1.0 - of_named - of_meant);
     named.append(&mut meant);
-    (Seeds { entities: named, items }, names_rare)
+    let about = (named_words / content_words(question).max(1) as f64).min(1.0);
+    (Seeds { entities: named, items }, about)
 }
 
 /// Returns how many of the values, best first, to take: `most`, and those that equal the last of them up to rounding. Otherwise

@@ -34,6 +34,7 @@ pub(crate) fn load(
                 perhaps_replaced_by: None,
                 around: Vec::new(),
                 anchors: Vec::new(),
+                path: Vec::new(),
                 score: hit.score,
                 band: hit.band,
                 citation: ranking.citations.get(&hit.row).cloned(),

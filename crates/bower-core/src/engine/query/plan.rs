@@ -7,6 +7,7 @@ use crate::config::Settings;
 use crate::engine::Engine;
 use crate::engine::deltas::NewRows;
 use crate::engine::indexes::LANGUAGE;
+use crate::engine::query::wordings::Wordings;
 use crate::error::Result;
 use crate::item::{Allowed, Channel, Coverage, Profile, RowId, RowSet, Statistics, Status, When};
 use crate::request::Selection;
@@ -53,6 +54,47 @@ impl<'a> RankRequest<'a> {
         let when = When::Soft;
         let depth = Depth::Hits(10);
         Self { text, depth, fast: false, profile: None, select, hide: None, when, without: None, now }
+    }
+}
+
+/// The rows that a selection may find, with those over which words are counted.
+pub(crate) struct FoundRows {
+    keep: Option<Arc<RowSet>>,
+    hidden: Arc<RowSet>,
+    newest: Coverage,
+    counted: Option<Arc<RowSet>>,
+    /// The wordings of memories.
+    pub(crate) worded: Arc<Wordings>,
+}
+
+impl FoundRows {
+    /// Reads the rows of a selection, without the rows in `hide`.
+    pub(crate) fn of(engine: &Engine, select: &Selection, hide: Option<&RowSet>) -> Result<Self> {
+        let mut keep = engine.store.select(select)?;
+        let newest = engine.store.coverage()?;
+        let mut hidden = match &keep {
+            Some(_) => Arc::default(),
+            None => engine.caches.hidden(&*engine.store, &newest, select.clocks)?,
+        };
+        if let Some(others) = hide {
+            Arc::make_mut(&mut hidden).add_all(others);
+        }
+        let worded = engine.caches.wordings(&*engine.store, &newest)?;
+        worded.limit(select.clocks, &mut keep, &mut hidden);
+        let counted = counted(engine, select)?;
+        Ok(Self { keep, hidden, newest, counted, worded })
+    }
+
+    /// Returns them as the scope of a question.
+    pub(crate) fn scope(&self, profile: Profile, depth: Depth) -> Scope<'_> {
+        Scope {
+            keep: self.keep.as_deref(),
+            hidden: &self.hidden,
+            profile,
+            depth,
+            newest: &self.newest,
+            counted: self.counted.as_deref(),
+        }
     }
 }
 

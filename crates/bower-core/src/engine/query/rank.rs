@@ -2,14 +2,13 @@
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use crate::engine::query::copies::Copies;
 use crate::engine::query::graph::{GraphFound, graph_channel};
 use crate::engine::query::likeness::Likeness;
-use crate::engine::query::plan::{MAX_LIMIT, RankRequest, Scope, Words, counted};
+use crate::engine::query::plan::{FoundRows, MAX_LIMIT, RankRequest, Scope, Words};
 use crate::engine::query::references::references;
 use crate::engine::query::retrieve::{
     self, Retrieved, TextFound, VectorFound, Vectors, text_channel, vector_channel,
@@ -22,6 +21,7 @@ use crate::engine::query::{channels, when};
 use crate::engine::timing::milliseconds;
 use crate::engine::{Engine, late};
 use crate::error::Result;
+use crate::graph::Walked;
 use crate::ingest::FileRole;
 use crate::item::{Channel, Profile, RowId, Scored, Step, When};
 use crate::rank::calibrate::{self, Basis, Features};
@@ -107,10 +107,12 @@ pub(crate) fn by_default(
     native::gain_from_references(&mut ranked, |row| referred.share(row), constants);
     lower_side_files(engine, request.text, &scores, &mut ranked)?;
     if let Some(walked) = &walked {
-        let weight = if walked.names_rare { constants.graph_named_weight } else { constants.graph_weight };
+        let weight =
+            f64::from(constants.graph_weight) + f64::from(constants.graph_named_weight) * walked.about;
         let scale = if found.vector.is_some() { 1.0 } else { engine.settings.calibration.words_scale };
-        native::gain_from_graph(&mut ranked, |row| walked.share(row), weight.into(), scale.into());
+        native::gain_from_graph(&mut ranked, |row| walked.share(row), weight, scale.into());
     }
+    ranking.walked = walked.map(|walked| walked.walked);
     worded.fold(&mut ranked, &mut ranking.found_by);
     ranking.fused = ranked;
     judge(engine, found, &scores, ranking)?;
@@ -386,6 +388,8 @@ pub struct Ranking {
     pub(crate) background: Option<vector::Background>,
     /// The question with other words in place of misspelled ones, if there were any.
     pub(crate) corrected: Option<Corrected>,
+    /// The walk over the graph, if there was one.
+    pub(crate) walked: Option<Walked>,
     /// Channels that did not take part, with the reason.
     pub degraded: Vec<Degraded>,
     /// Time and work that the ranking took.
@@ -450,27 +454,10 @@ pub(crate) fn rank(engine: &Engine, request: &RankRequest<'_>) -> Result<Ranking
 }
 
 fn rank_once(engine: &Engine, request: &RankRequest<'_>) -> Result<Ranking> {
-    let mut keep = engine.store.select(request.select)?;
-    let newest = engine.store.coverage()?;
-    let mut hidden = match &keep {
-        Some(_) => Arc::default(),
-        None => engine.caches.hidden(&*engine.store, &newest, request.select.clocks)?,
-    };
-    if let Some(others) = request.hide {
-        Arc::make_mut(&mut hidden).add_all(others);
-    }
-    let worded = engine.caches.wordings(&*engine.store, &newest)?;
-    worded.limit(request.select.clocks, &mut keep, &mut hidden);
+    let found = FoundRows::of(engine, request.select, request.hide)?;
     let profile = request.profile.unwrap_or(engine.settings.profile);
-    let counted = counted(engine, request.select)?;
-    let scope = Scope {
-        keep: keep.as_deref(),
-        hidden: &hidden,
-        profile,
-        depth: request.depth,
-        newest: &newest,
-        counted: counted.as_deref(),
-    };
+    let scope = found.scope(profile, request.depth);
+    let worded = &*found.worded;
     let asks = |channel| request.without != Some(channel);
 
     let (with_text, with_vectors) = (asks(Channel::Text), asks(Channel::Vector) && !request.fast);
@@ -496,12 +483,12 @@ fn rank_once(engine: &Engine, request: &RankRequest<'_>) -> Result<Ranking> {
     let start = Instant::now();
     let mut found = ChannelResults { words: &words, text, vector, known };
     match profile {
-        Profile::Bower => by_default(engine, request, &mut found, (&scope, &worded), &mut ranking)?,
+        Profile::Bower => by_default(engine, request, &mut found, (&scope, worded), &mut ranking)?,
         Profile::Athena | Profile::Atlas | Profile::Ade | Profile::Seed => {
-            by_formula(engine, request, &mut found, (&scope, &worded), &mut ranking)?;
+            by_formula(engine, request, &mut found, (&scope, worded), &mut ranking)?;
         }
     }
-    ranking.rename(&worded);
+    ranking.rename(worded);
     ranking.background = found.vector.as_ref().map(|vector| vector.scorer.background()).transpose()?;
     ranking.effort.candidates = ranking.fused.len();
     ranking.effort.rank_ms = milliseconds(start);

@@ -134,6 +134,7 @@ mod tests {
                 perhaps_replaced_by: None,
                 around: Vec::new(),
                 anchors: Vec::new(),
+                path: Vec::new(),
                 reranked: None,
                 bm25: None,
                 semantic: None,

@@ -14,7 +14,7 @@ use super::schema::KEEPS_WORDINGS;
 use super::states::{State, turn};
 use super::ties::{end_possible, id_of, memory_of, relate, row_of, tie, wordings_of};
 use crate::item::{Change, PairRuling, Relation, RowId, Ruling, Status};
-use crate::store::{OpenPair, PairOutcome, Pairs, PossibleRow, Stamp, WordingChanges};
+use crate::store::{OpenPair, PairOutcome, Pairs, PossibleRow, RelationRow, Stamp, WordingChanges};
 
 /// Relations that a settled pair has no more.
 const OPEN: &[Relation] = &[Relation::MayReplace, Relation::MayRepeat];
@@ -37,6 +37,63 @@ impl Pairs for SqliteStore {
             }
             let change = next_change(connection)?;
             settle(connection, newer, older, ruling, change, stamp).map(PairOutcome::Settled)
+        })
+    }
+
+    fn relate(
+        &self,
+        row: RowId,
+        relation: Relation,
+        other: RowId,
+        strength: Option<f32>,
+        stamp: Stamp<'_>,
+    ) -> crate::Result<PairOutcome> {
+        self.write("relate the memories", |connection| {
+            let is_seen = |row| {
+                Ok::<_, rusqlite::Error>(State::of(connection, row)?.is_some_and(|state| state.is_seen()))
+            };
+            if row == other || !is_seen(row)? || !is_seen(other)? {
+                return Ok(PairOutcome::Void);
+            }
+            let before = strength_of(connection, row, relation, other)?;
+            if before == strength {
+                return Ok(PairOutcome::Unchanged);
+            }
+            let change = next_change(connection)?;
+            let mut ties = Ties::default();
+            ties.untie(connection, row, &[relation], other)?;
+            if let Some(strength) = strength {
+                ties.tie(connection, row, relation, other, strength, stamp)?;
+            }
+            let mut detail = Map::from_iter([("rule".to_owned(), json!("told"))]);
+            ties.note(&mut detail);
+            let id = id_of(connection, row)?;
+            record(connection, change, stamp, "relate", Some(&id), &Value::Object(detail))
+                .map(PairOutcome::Settled)
+        })
+    }
+
+    fn relations(&self, rows: &[RowId]) -> crate::Result<Vec<RelationRow>> {
+        self.read("read the relations of memories", |connection| {
+            let mut find = connection.prepare_cached(
+                "SELECT row, relation, other, strength FROM relations WHERE row = ?1
+                 UNION ALL SELECT row, relation, other, strength FROM relations WHERE other = ?1",
+            )?;
+            let mut all: Vec<RelationRow> = Vec::new();
+            for row in rows {
+                let found = find.query_map([row.0], |found| {
+                    Ok(RelationRow {
+                        row: first(found)?,
+                        relation: parse_word(&found.get::<_, String>(1)?)?,
+                        other: row_id(found.get(2)?)?,
+                        strength: found.get(3)?,
+                    })
+                })?;
+                all.extend(found.collect::<Result<Vec<_>>>()?);
+            }
+            all.sort_unstable_by_key(|one| (one.row, one.relation, one.other));
+            all.dedup_by_key(|one| (one.row, one.relation, one.other));
+            Ok(all)
         })
     }
 
@@ -141,6 +198,14 @@ impl Pairs for SqliteStore {
     }
 }
 
+/// Returns the strength of a row's relation to another; `None` if it has none.
+fn strength_of(connection: &Connection, row: RowId, relation: Relation, other: RowId) -> Result<Option<f32>> {
+    connection
+        .prepare_cached("SELECT strength FROM relations WHERE row = ?1 AND relation = ?2 AND other = ?3")?
+        .query_row(params![row.0, relation.word(), other.0], |found| found.get(0))
+        .optional()
+}
+
 /// Whether a row has a relation to another.
 fn has(connection: &Connection, row: RowId, relation: Relation, other: RowId) -> Result<bool> {
     connection
@@ -192,10 +257,11 @@ impl Ties {
         row: RowId,
         relation: Relation,
         other: RowId,
+        strength: f32,
         stamp: Stamp<'_>,
     ) -> Result<()> {
-        relate(connection, row, relation, other, 1.0, stamp)?;
-        self.tied.push(tie(connection, row, relation.word(), other, 1.0)?);
+        relate(connection, row, relation, other, strength, stamp)?;
+        self.tied.push(tie(connection, row, relation.word(), other, strength.into())?);
         Ok(())
     }
 
@@ -257,7 +323,7 @@ pub(super) fn settle(
         PairRuling::Replaces => replace(connection, newer, older, ties, detail, change, stamp)?,
         PairRuling::Confirms => reword(connection, newer, older, ties, detail, change, stamp)?,
         PairRuling::DifferentFrom => {
-            ties.tie(connection, newer, Relation::DiffersFrom, older, stamp)?;
+            ties.tie(connection, newer, Relation::DiffersFrom, older, 1.0, stamp)?;
             part(connection, newer, &mut ties, &mut detail, stamp)?;
             ties.note(&mut detail);
             record_settled(connection, newer, detail, change, stamp)?
@@ -337,18 +403,18 @@ fn reword(
         // The event has the wording as its subject: whoever caches wordings reads the events.
         let mut moved = Ties::default();
         moved.untie(connection, wording, &[Relation::VariantOf], newer)?;
-        moved.tie(connection, wording, Relation::VariantOf, older, stamp)?;
+        moved.tie(connection, wording, Relation::VariantOf, older, 1.0, stamp)?;
         let mut detail = Map::from_iter([("rule".to_owned(), json!("told"))]);
         moved.note(&mut detail);
         record_settled(connection, wording, detail, change, stamp)?;
     }
-    ties.tie(connection, newer, Relation::VariantOf, older, stamp)?;
+    ties.tie(connection, newer, Relation::VariantOf, older, 1.0, stamp)?;
     let replaced = before.supersedes_id.clone();
     let inherits = replaced.is_some() && kept.supersedes_id.is_none();
     if let Some(replaced) = replaced.as_deref().filter(|_| !inherits)
         && let Some(replaced) = row_of(connection, replaced)?
     {
-        ties.tie(connection, older, Relation::Supersedes, replaced, stamp)?;
+        ties.tie(connection, older, Relation::Supersedes, replaced, 1.0, stamp)?;
     }
     let after = State { supersedes_id: None, ..before.clone() }
         .with_status(Status::Variant, stamp.now.as_microsecond());

@@ -1,0 +1,434 @@
+//! Explores the graph for people and programs: an entity, what is near it, and the path between two of them.
+//! Everything is read from the items that the caller may see, so nothing else shows.
+
+mod whole;
+
+use jiff::Timestamp;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use crate::engine::Engine;
+use crate::engine::query::graph::with_graph;
+use crate::engine::query::lookup::resolve;
+use crate::engine::query::paths::{NamedItem, RelationsByRows, hops, kind_of, named_items, rows_of};
+use crate::engine::query::plan::{Depth, FoundRows, RankRequest, Scope};
+use crate::engine::query::rank::rank;
+use crate::error::{Error, Result};
+use crate::graph::{Entity, EntityKey, Graph, NodeId, Role, StoredMention, entities_of, keys_of, likeliest};
+use crate::item::{Channel, Profile, RowId, Visibility};
+use crate::request::{
+    EntityMention, EntityName, EntityReport, EntityRequest, GraphPath, GraphRequest, Hop, Neighbour,
+    Neighbours, NeighboursRequest, PathRequest, RelatedMemory, Selection, WholeGraph,
+};
+use crate::store::RelationRow;
+
+/// Most mentions or neighbours of one answer.
+const MOST: usize = 200;
+/// Most steps from entity to entity.
+const MOST_STEPS: usize = 4;
+/// Items of an entity that are read for its name and its other spellings: those that mention it most strongly.
+const SPELLED: usize = 50;
+/// Nodes that are expanded before a path counts as not found.
+const MOST_EXPANDED: usize = 20_000;
+/// Best hits in which similar names are looked for.
+const NEAR_HITS: usize = 10;
+/// Most similar names that are offered.
+const MOST_OFFERED: usize = 3;
+
+/// An entity with its mentions by visible items, strongest first.
+struct Listed {
+    key: EntityKey,
+    mentions: Vec<(StoredMention, RowId, u32)>,
+    is_hub: bool,
+}
+
+impl Listed {
+    /// Returns an entity; `None` if no visible item mentions it.
+    fn of(graph: &Graph<'_>, key: EntityKey) -> Option<Self> {
+        let mut mentions: Vec<_> = graph.mentions_of(key).collect();
+        mentions.sort_unstable_by_key(|(mention, row, _)| (mention.order(), *row));
+        let is_hub = graph.entity(key).is_hub;
+        (!mentions.is_empty()).then_some(Self { key, mentions, is_hub })
+    }
+
+    /// Returns the number of its documents. A memory counts as one of its own.
+    fn documents(&self) -> usize {
+        let memories = self.mentions.iter().filter(|(.., document)| *document == 0).count();
+        let documents: HashSet<u32> =
+            self.mentions.iter().map(|(.., document)| *document).filter(|one| *one != 0).collect();
+        memories + documents.len()
+    }
+
+    /// Returns its name as the strongest mention has it.
+    fn name(&self, items: &HashMap<RowId, NamedItem>) -> EntityName {
+        let strongest = self.mentions.iter().find_map(|(_, row, _)| items.get(row)?.mention(self.key));
+        EntityName {
+            id: self.key.hex(),
+            name: strongest.map_or_else(|| self.key.hex(), |mention| mention.name.clone()),
+            kind: kind_of(strongest.map_or(Role::Start, |mention| mention.role)),
+            items: self.mentions.len(),
+        }
+    }
+}
+
+/// An entity near another one.
+struct Near {
+    weight: f64,
+    depth: usize,
+    /// The item that connects them most strongly, with the share that it adds, and the entity before it.
+    by: (f64, RowId, Option<EntityKey>),
+}
+
+/// Returns the most strongly connected entities of a node, with the probability that a walker comes to them over one item.
+fn around(
+    graph: &Graph<'_>,
+    from: NodeId,
+    known: &mut HashMap<EntityKey, Entity>,
+) -> Result<BTreeMap<EntityKey, Near>> {
+    let before = match from {
+        NodeId::Entity(key) => Some(key),
+        NodeId::Item(_) => None,
+    };
+    let items = match from {
+        NodeId::Item(row) => vec![(NodeId::Item(row), 1.0)],
+        NodeId::Entity(_) => graph.edges(from, known)?,
+    };
+    let mut found: BTreeMap<EntityKey, Near> = BTreeMap::new();
+    for (item, share) in items {
+        let NodeId::Item(row) = item else { continue };
+        for (to, onward) in graph.edges(item, known)? {
+            let NodeId::Entity(key) = to else { continue };
+            if Some(key) == before {
+                continue;
+            }
+            let weight = share * onward;
+            let near = found.entry(key).or_insert(Near { weight: 0.0, depth: 1, by: (0.0, row, before) });
+            near.weight += weight;
+            if weight > near.by.0 {
+                near.by = (weight, row, before);
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// The entities near a node, nearest first, and the entity that the node is, if it is one.
+type Nearest = (Vec<(Listed, Near)>, Option<Listed>);
+
+/// Returns the entities near a node, nearest first, and the entity that the node is, if it is one.
+fn nearest(graph: &Graph<'_>, start: NodeId, request: &NeighboursRequest) -> Result<Nearest> {
+    let mut known = HashMap::new();
+    let mut found: BTreeMap<EntityKey, Near> = BTreeMap::new();
+    let mut last: Vec<(NodeId, f64)> = vec![(start, 1.0)];
+    for depth in 1..=request.depth {
+        let mut next: BTreeMap<EntityKey, Near> = BTreeMap::new();
+        for (from, share) in last {
+            for (key, near) in around(graph, from, &mut known)? {
+                let weight = share * near.weight;
+                let one = next.entry(key).or_insert(Near { weight: 0.0, depth, by: near.by });
+                one.weight += weight;
+            }
+        }
+        next.retain(|key, _| !found.contains_key(key) && NodeId::Entity(*key) != start);
+        let mut best: Vec<(EntityKey, f64)> = next.iter().map(|(key, near)| (*key, near.weight)).collect();
+        best.sort_by(|one, two| two.1.total_cmp(&one.1));
+        // Farther steps go on from the nearest only.
+        best.truncate(request.limit);
+        last = best.into_iter().map(|(key, weight)| (NodeId::Entity(key), weight)).collect();
+        found.append(&mut next);
+    }
+    let mut near: Vec<(EntityKey, Near)> = found.into_iter().collect();
+    near.sort_by(|(_, one), (_, two)| one.depth.cmp(&two.depth).then(two.weight.total_cmp(&one.weight)));
+    let listed = near.into_iter().filter_map(|(key, near)| Some((Listed::of(graph, key)?, near)));
+    let is_wanted = |listed: &Listed| {
+        let role = listed.mentions.first().map(|(mention, ..)| mention.role());
+        request.kinds.is_empty() || role.is_some_and(|role| request.kinds.contains(&kind_of(role)))
+    };
+    let near: Vec<(Listed, Near)> =
+        listed.filter(|(listed, _)| is_wanted(listed)).take(request.limit).collect();
+    let own = match start {
+        NodeId::Entity(key) => Listed::of(graph, key),
+        NodeId::Item(_) => None,
+    };
+    Ok((near, own))
+}
+
+impl Engine {
+    /// Returns an entity by its name, with the items that mention it. Letter case, accents and punctuation of the name do not count.
+    ///
+    /// Fails with [`Error::UnknownEntity`] if no visible item mentions it.
+    pub fn graph_entity(
+        &self,
+        visibility: &Visibility,
+        request: &EntityRequest,
+        now: Timestamp,
+    ) -> Result<EntityReport> {
+        check_limit(request.limit)?;
+        let select = request.select.within(visibility)?;
+        let found = self.explored(&select)?;
+        let scope = found.scope(Profile::Bower, Depth::Hits(1));
+        let keys = keys_of(&request.name);
+        let listed = |graph: &Graph<'_>| Ok(keys.iter().filter_map(|key| Listed::of(graph, *key)).collect());
+        let (listed, _): (Vec<Listed>, _) = with_graph(self, &scope, listed)?;
+        let Some((entity, others)) = listed.split_first() else {
+            return Err(self.unknown(&request.name, &select, now)?);
+        };
+        let most = SPELLED.max(request.limit);
+        let shown = |listed: &Listed, most: usize| {
+            listed.mentions.iter().take(most).map(|(_, row, _)| *row).collect::<Vec<_>>()
+        };
+        let mut rows = shown(entity, most);
+        rows.extend(others.iter().flat_map(|other| shown(other, 1)));
+        let items = named_items(self, &rows)?;
+        let name = entity.name(&items);
+        let mut spellings: BTreeMap<&str, usize> = BTreeMap::new();
+        let mut mentions = Vec::new();
+        for (stored, row, _) in entity.mentions.iter().take(most) {
+            let Some((item, mention)) =
+                items.get(row).and_then(|item| Some((item, item.mention(entity.key)?)))
+            else {
+                continue;
+            };
+            *spellings.entry(&mention.name).or_default() += mention.count as usize;
+            if mentions.len() < request.limit {
+                let proof = item.proof(&[&mention.name]);
+                mentions.push(EntityMention { kind: kind_of(stored.role()), count: stored.count(), proof });
+            }
+        }
+        spellings.remove(name.name.as_str());
+        let mut aliases: Vec<(&str, usize)> = spellings.into_iter().collect();
+        aliases.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        Ok(EntityReport {
+            aliases: aliases.into_iter().map(|(name, _)| name.to_owned()).collect(),
+            documents: entity.documents(),
+            hub: entity.is_hub,
+            mentions,
+            also: others.iter().map(|other| other.name(&items)).collect(),
+            entity: name,
+        })
+    }
+
+    /// Returns the entities near an entity or an item, nearest first.
+    ///
+    /// Fails with [`Error::UnknownEntity`] if no visible item mentions the name, or [`Error::InvalidId`] for an id of no visible item.
+    pub fn graph_neighbours(
+        &self,
+        visibility: &Visibility,
+        request: &NeighboursRequest,
+        now: Timestamp,
+    ) -> Result<Neighbours> {
+        check_limit(request.limit)?;
+        if !(1..=MOST_STEPS).contains(&request.depth) {
+            return Err(Error::invalid(format!("depth {}", request.depth), format!("use 1 to {MOST_STEPS}")));
+        }
+        let select = request.select.within(visibility)?;
+        let found = self.explored(&select)?;
+        let scope = found.scope(Profile::Bower, Depth::Hits(1));
+        let start = self.node(visibility, &scope, &request.name, &select, now)?;
+        let near = |graph: &Graph<'_>| nearest(graph, start, request);
+        let ((near, own), _) = with_graph(self, &scope, near)?;
+        let strongest = |listed: &Listed| listed.mentions.first().map(|(_, row, _)| *row);
+        let mut rows: Vec<RowId> = near.iter().map(|(_, near)| near.by.1).collect();
+        rows.extend(near.iter().filter_map(|(listed, _)| strongest(listed)));
+        rows.extend(own.iter().filter_map(strongest));
+        let related = match start {
+            NodeId::Item(row) => self.related(&scope, row)?,
+            NodeId::Entity(_) => Vec::new(),
+        };
+        rows.extend(related.iter().flat_map(|one| [one.row, one.other]));
+        rows.extend(rows_of(std::iter::once(&start)));
+        let items = named_items(self, &rows)?;
+        let item = match start {
+            NodeId::Item(row) => items.get(&row).map(|item| item.proof(&[])),
+            NodeId::Entity(_) => None,
+        };
+        let neighbours = near.iter().filter_map(|(listed, near)| {
+            let item = items.get(&near.by.1)?;
+            let names = [near.by.2, Some(listed.key)].into_iter().flatten();
+            let names: Vec<&str> = names.filter_map(|key| Some(item.mention(key)?.name.as_str())).collect();
+            Some(Neighbour {
+                entity: listed.name(&items),
+                depth: near.depth,
+                weight: near.weight as f32,
+                relation: near.by.2.and_then(|before| item.relation(before, listed.key)),
+                proof: item.proof(&names),
+            })
+        });
+        let related = related.iter().filter_map(|one| {
+            let inverse = NodeId::Item(one.row) != start;
+            let memory = items.get(if inverse { &one.row } else { &one.other })?.proof(&[]);
+            Some(RelatedMemory { relation: one.relation, inverse, strength: one.strength, memory })
+        });
+        Ok(Neighbours {
+            neighbours: neighbours.collect(),
+            related: related.collect(),
+            entity: own.map(|own| own.name(&items)),
+            item,
+        })
+    }
+
+    /// Returns the likeliest way of a walker from one entity or item to another. The path is empty if nothing connects them.
+    ///
+    /// Fails as [`Engine::graph_neighbours`] does.
+    pub fn graph_path(
+        &self,
+        visibility: &Visibility,
+        request: &PathRequest,
+        now: Timestamp,
+    ) -> Result<GraphPath> {
+        let select = request.select.within(visibility)?;
+        let found = self.explored(&select)?;
+        let scope = found.scope(Profile::Bower, Depth::Hits(1));
+        let from = self.node(visibility, &scope, &request.from, &select, now)?;
+        let to = self.node(visibility, &scope, &request.to, &select, now)?;
+        let relations = RefCell::new(RelationsByRows::new());
+        let (nodes, _) = with_graph(self, &scope, |graph| {
+            let mut known = HashMap::new();
+            // Both ends count even if one document alone mentions them, or very many do.
+            let ends: HashSet<RowId> = match to {
+                NodeId::Entity(key) => graph.mentions_of(key).map(|(_, row, _)| row).collect(),
+                NodeId::Item(_) => HashSet::new(),
+            };
+            likeliest(&[(from, 1.0)], to, MOST_EXPANDED, |node| {
+                let mut edges = graph.edges(node, &mut known)?;
+                match node {
+                    NodeId::Entity(key) if node == from && edges.is_empty() => {
+                        let items = Listed::of(graph, key).map(|listed| listed.mentions).unwrap_or_default();
+                        let share = 1.0 / items.len().max(1) as f64;
+                        edges.extend(items.iter().take(MOST).map(|(_, row, _)| (NodeId::Item(*row), share)));
+                    }
+                    NodeId::Item(row) if ends.contains(&row) && !edges.iter().any(|(id, _)| *id == to) => {
+                        edges.push((to, 1.0 / (edges.len() + 1) as f64));
+                    }
+                    NodeId::Entity(_) | NodeId::Item(_) => {}
+                }
+                self.add_relations(&scope, node, &mut edges, &relations)?;
+                Ok(edges)
+            })
+        })?;
+        let nodes = nodes.unwrap_or_default();
+        let mut rows = rows_of(nodes.iter());
+        rows.extend(rows_of([from, to].iter()));
+        let items = named_items(self, &rows)?;
+        let path: Vec<Hop> = hops(&nodes, &items, &relations.into_inner());
+        let name = |node: NodeId, asked: &str, on_path: Option<&String>| match node {
+            NodeId::Item(row) => {
+                items.get(&row).map_or_else(|| asked.to_owned(), |item| item.title().to_owned())
+            }
+            NodeId::Entity(_) => on_path.cloned().unwrap_or_else(|| asked.trim().to_owned()),
+        };
+        Ok(GraphPath {
+            from: name(from, &request.from, path.first().and_then(|hop| hop.from.as_ref())),
+            to: name(to, &request.to, path.last().and_then(|hop| hop.to.as_ref())),
+            path,
+        })
+    }
+
+    /// Returns the documents and memories with the entities that connect at least two of them. Reads every text.
+    pub fn graph(&self, visibility: &Visibility, request: &GraphRequest) -> Result<WholeGraph> {
+        whole::whole(self, visibility, request)
+    }
+
+    /// Adds the related memories to the nodes to which a memory leads. What it mentions and each relation share in all ways by
+    /// their weights: 1 for all that it mentions.
+    fn add_relations(
+        &self,
+        scope: &Scope<'_>,
+        node: NodeId,
+        edges: &mut Vec<(NodeId, f64)>,
+        passed: &RefCell<RelationsByRows>,
+    ) -> Result<()> {
+        let NodeId::Item(row) = node else { return Ok(()) };
+        let related = self.related(scope, row)?;
+        let sum: f64 = related.iter().map(|one| f64::from(one.strength * one.relation.weight())).sum();
+        let total = sum + if edges.is_empty() { 0.0 } else { 1.0 };
+        if sum <= 0.0 {
+            return Ok(());
+        }
+        for (_, share) in &mut *edges {
+            *share /= total;
+        }
+        for one in related {
+            let weight = f64::from(one.strength * one.relation.weight());
+            let other = if one.row == row { one.other } else { one.row };
+            passed.borrow_mut().insert((one.row, one.other), one.relation);
+            edges.push((NodeId::Item(other), weight / total));
+        }
+        Ok(())
+    }
+
+    /// Returns the relations of a memory with others that may be found.
+    fn related(&self, scope: &Scope<'_>, row: RowId) -> Result<Vec<RelationRow>> {
+        let mut related = self.store.relations(&[row])?;
+        related.retain(|one| scope.contains(one.row) && scope.contains(one.other));
+        Ok(related)
+    }
+
+    fn explored(&self, select: &Selection) -> Result<FoundRows> {
+        FoundRows::of(self, select, None)
+    }
+
+    /// Returns the entity or item that a name or an id means.
+    fn node(
+        &self,
+        visibility: &Visibility,
+        scope: &Scope<'_>,
+        name: &str,
+        select: &Selection,
+        now: Timestamp,
+    ) -> Result<NodeId> {
+        let keys = keys_of(name);
+        let known = |graph: &Graph<'_>| {
+            Ok(keys.iter().find(|key| graph.mentions_of(**key).next().is_some()).copied())
+        };
+        if let (Some(key), _) = with_graph(self, scope, known)? {
+            return Ok(NodeId::Entity(key));
+        }
+        let is_hex = name.trim().bytes().all(|b| b.is_ascii_hexdigit());
+        match resolve(self, visibility, name) {
+            Ok((row, _)) if scope.contains(row) => Ok(NodeId::Item(row)),
+            Err(error @ Error::InvalidId { .. }) if is_hex && name.trim().len() >= 6 => Err(error),
+            Ok(_) | Err(_) => Err(self.unknown(name, select, now)?),
+        }
+    }
+
+    /// Returns the error for a name that no item mentions, with similar names of the items that it finds.
+    fn unknown(&self, name: &str, select: &Selection, now: Timestamp) -> Result<Error> {
+        if name.trim().is_empty() {
+            return Err(Error::invalid(
+                "name",
+                "the name is empty; write the name of an entity, or an item's id",
+            ));
+        }
+        let request = RankRequest {
+            fast: true,
+            depth: Depth::Hits(NEAR_HITS),
+            without: Some(Channel::Graph),
+            ..RankRequest::new(name, select, now)
+        };
+        let rows: Vec<RowId> =
+            rank(self, &request)?.fused.iter().take(NEAR_HITS).map(|one| one.row).collect();
+        let items = named_items(self, &rows)?;
+        let wanted: HashSet<EntityKey> = entities_of(name).into_iter().collect();
+        let mut near: Vec<(usize, String)> = Vec::new();
+        for (place, row) in rows.iter().enumerate() {
+            for mention in items.get(row).into_iter().flat_map(NamedItem::names) {
+                let shares = entities_of(&mention.name).iter().any(|key| wanted.contains(key));
+                if shares && mention.role > Role::Word && !near.iter().any(|(_, name)| *name == mention.name)
+                {
+                    near.push((place, mention.name.clone()));
+                }
+            }
+        }
+        near.sort_unstable();
+        let near = near.into_iter().map(|(_, name)| name).take(MOST_OFFERED).collect();
+        Ok(Error::UnknownEntity { name: name.trim().to_owned(), near })
+    }
+}
+
+fn check_limit(limit: usize) -> Result<()> {
+    if (1..=MOST).contains(&limit) {
+        return Ok(());
+    }
+    Err(Error::invalid(format!("limit {limit}"), format!("use 1 to {MOST}")))
+}

@@ -1,0 +1,161 @@
+//! Reads the whole graph that a caller may see: documents and memories, and the entities that connect at least two of them.
+//! It is read from the texts, so it has every name and needs no index.
+
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, HashSet};
+
+use crate::engine::Engine;
+use crate::engine::mentions::text_of;
+use crate::engine::query::paths::{kind_of, shown};
+use crate::engine::query::plan::{Depth, FoundRows};
+use crate::error::Result;
+use crate::graph::{EntityKey, Role, hub_limit, mentions};
+use crate::item::{Change, NodeKind, Profile, RowId, Visibility};
+use crate::request::{GraphEdge, GraphNode, GraphRequest, WholeGraph};
+use crate::store::MentionSource;
+
+/// Rows whose texts are read at once.
+const BATCH: usize = 1_000;
+
+/// A mention by all chunks of a document, or by a memory.
+#[derive(Clone, Copy)]
+struct Mentioned {
+    role: Role,
+    count: u32,
+}
+
+/// An entity while the graph is read.
+struct Collected {
+    name: String,
+    /// The strongest role so far, whose first spelling is the name.
+    role: Role,
+    is_name: bool,
+    items: usize,
+    /// By the number of the document or memory.
+    by: BTreeMap<usize, Mentioned>,
+}
+
+impl Collected {
+    fn new() -> Self {
+        Self { name: String::new(), role: Role::Start, is_name: false, items: 0, by: BTreeMap::new() }
+    }
+}
+
+/// What was read so far.
+#[derive(Default)]
+struct Collection {
+    nodes: Vec<GraphNode>,
+    places: BTreeMap<String, usize>,
+    entities: BTreeMap<EntityKey, Collected>,
+}
+
+impl Collection {
+    /// Adds an item with its id and its summary.
+    fn add(&mut self, source: &MentionSource, id: &str, summary: &str) {
+        let (id, name, kind) = match &source.document {
+            Some(document) => {
+                let name = source.title.as_ref().or(source.path.as_ref()).unwrap_or(document);
+                (document.as_str(), name.as_str(), NodeKind::Document)
+            }
+            None => (id, summary, NodeKind::Memory),
+        };
+        let node = match self.places.entry(id.to_owned()) {
+            Entry::Occupied(place) => *place.get(),
+            Entry::Vacant(place) => {
+                let (id, name) = (id.to_owned(), name.to_owned());
+                self.nodes.push(GraphNode { id, name, kind, items: 0, community: None });
+                *place.insert(self.nodes.len() - 1)
+            }
+        };
+        self.nodes[node].items += 1;
+        for mention in mentions(&text_of(source)) {
+            let entity = self.entities.entry(mention.key).or_insert_with(Collected::new);
+            entity.items += 1;
+            entity.is_name |= matches!(mention.role, Role::Name | Role::Link);
+            if entity.name.is_empty() || mention.role > entity.role {
+                (entity.name, entity.role) = (shown(&mention.name, mention.role), mention.role);
+            }
+            let by = entity.by.entry(node).or_insert(Mentioned { role: mention.role, count: 0 });
+            by.role = by.role.max(mention.role);
+            by.count += mention.count;
+        }
+    }
+
+    /// Returns the graph of the entities that connect at least two documents or memories, and are no hubs.
+    fn graph(self, request: &GraphRequest) -> WholeGraph {
+        let limit = hub_limit(self.nodes.len());
+        let documents = self.nodes.len() as f32;
+        let mut graph = WholeGraph { nodes: self.nodes, edges: Vec::new(), hubs: Vec::new() };
+        for (key, mut entity) in self.entities {
+            let is_wanted = request.kinds.is_empty() || request.kinds.contains(&kind_of(entity.role));
+            let counts = |mentioned: &Mentioned| mentioned.role > Role::Start || entity.is_name;
+            entity.by.retain(|_, mentioned| counts(mentioned));
+            if entity.role <= Role::Part || entity.by.len() < 2 || !is_wanted {
+                continue;
+            }
+            if entity.by.len() > limit {
+                graph.hubs.push(entity.name);
+                continue;
+            }
+            let rarity = (documents / entity.by.len() as f32).ln();
+            for (node, mentioned) in &entity.by {
+                graph.edges.push(GraphEdge {
+                    from: graph.nodes[*node].id.clone(),
+                    to: key.hex(),
+                    kind: kind_of(mentioned.role),
+                    weight: (1.0 + (mentioned.count as f32).ln()) * rarity,
+                });
+            }
+            graph.nodes.push(GraphNode {
+                id: key.hex(),
+                name: entity.name,
+                kind: kind_of(entity.role).into(),
+                items: entity.items,
+                community: None,
+            });
+        }
+        graph.hubs.sort_unstable();
+        graph
+    }
+}
+
+/// Returns the graph of the items that the caller may see.
+pub(super) fn whole(engine: &Engine, visibility: &Visibility, request: &GraphRequest) -> Result<WholeGraph> {
+    let select = request.select.within(visibility)?;
+    let found = FoundRows::of(engine, &select, None)?;
+    let scope = found.scope(Profile::Bower, Depth::Hits(1));
+    let mut rows = engine.store.text_rows(Change(0), scope.newest.change)?;
+    rows.retain(|row| scope.contains(*row));
+    let mut collection = Collection::default();
+    for batch in rows.chunks(BATCH) {
+        let titles = engine.store.titles(batch)?;
+        let titles: BTreeMap<RowId, (String, String)> =
+            batch.iter().zip(titles).filter_map(|(row, title)| Some((*row, title?))).collect();
+        for source in engine.store.mention_sources(batch)? {
+            if let Some((id, summary)) = titles.get(&source.row) {
+                collection.add(&source, id, summary);
+            }
+        }
+    }
+    let mut graph = collection.graph(request);
+    if let Some(most) = request.limit {
+        keep_strongest(&mut graph, most);
+    }
+    Ok(graph)
+}
+
+/// Keeps the `most` nodes whose edges weigh most, ties by id, and of these only what is connected.
+fn keep_strongest(graph: &mut WholeGraph, most: usize) {
+    let mut weights: BTreeMap<&str, f32> = BTreeMap::new();
+    for edge in &graph.edges {
+        *weights.entry(&edge.from).or_default() += edge.weight;
+        *weights.entry(&edge.to).or_default() += edge.weight;
+    }
+    let mut best: Vec<(&str, f32)> = weights.into_iter().collect();
+    best.sort_by(|one, two| two.1.total_cmp(&one.1));
+    let kept: HashSet<String> = best.into_iter().take(most).map(|(id, _)| id.to_owned()).collect();
+    graph.edges.retain(|edge| kept.contains(&edge.from) && kept.contains(&edge.to));
+    let connected: HashSet<&str> =
+        graph.edges.iter().flat_map(|edge| [edge.from.as_str(), edge.to.as_str()]).collect();
+    graph.nodes.retain(|node| connected.contains(node.id.as_str()));
+}

@@ -1,0 +1,214 @@
+//! Names the entities and items on paths over the graph, with the text in which each item mentions its neighbours.
+//! Names are read from the items' texts, so a path shows only what its reader may see.
+
+use std::collections::HashMap;
+
+use crate::engine::Engine;
+use crate::engine::indexes::LANGUAGE;
+use crate::engine::mentions::text_of;
+use crate::engine::query::rank::Ranking;
+use crate::error::Result;
+use crate::graph::{EntityKey, NodeId, Role, keys_of, mentions};
+use crate::item::{EntityKind, Relation, RowId};
+use crate::request::{Hit, Hop, Proof};
+use crate::store::MentionSource;
+use crate::text::{query_terms, snippet};
+
+/// Fields of a memory that states a relation between two names.
+pub(crate) const RELATION_FROM: &str = "relation_from";
+pub(crate) const RELATION_TYPE: &str = "relation_type";
+pub(crate) const RELATION_TO: &str = "relation_to";
+
+/// Most characters of a proof's text.
+const PROOF_CHARS: usize = 160;
+
+/// A mention as it is named to people.
+#[derive(Clone, Debug)]
+pub(crate) struct NamedMention {
+    pub(crate) name: String,
+    pub(crate) role: Role,
+    pub(crate) count: u32,
+}
+
+/// An item with the names of all that it mentions.
+#[derive(Debug)]
+pub(crate) struct NamedItem {
+    id: String,
+    title: String,
+    content: String,
+    mentions: HashMap<EntityKey, NamedMention>,
+    /// The relation that it states, with the names that it connects.
+    statement: Option<(EntityKey, String, EntityKey)>,
+}
+
+/// Relations between memories, by the row that has the relation and the other one.
+pub(crate) type RelationsByRows = HashMap<(RowId, RowId), Relation>;
+
+impl NamedItem {
+    /// Returns the item's mention of an entity.
+    pub(crate) fn mention(&self, key: EntityKey) -> Option<&NamedMention> {
+        self.mentions.get(&key)
+    }
+
+    /// Returns the longest name that it shares with another item and that has a shared word in it: `Otterbach Pump` for `pump`. A name
+    /// tells a reader more. Anything but a word is returned as it is.
+    fn shared_name(&self, other: &Self, key: EntityKey) -> EntityKey {
+        let Some(word) = self.mention(key).filter(|mention| mention.role == Role::Word) else { return key };
+        let has_word = |name: &str| name.to_lowercase().split_whitespace().any(|one| one == word.name);
+        let shared = self.mentions.iter().filter(|(key, mention)| {
+            mention.role > Role::Word && has_word(&mention.name) && other.mention(**key).is_some()
+        });
+        let longest = shared.max_by_key(|(key, mention)| (mention.name.len(), std::cmp::Reverse(**key)));
+        longest.map_or(key, |(key, _)| *key)
+    }
+
+    /// Returns the relation that it states between two names, in either direction.
+    pub(crate) fn relation(&self, one: EntityKey, two: EntityKey) -> Option<String> {
+        let (from, relation, to) = self.statement.as_ref()?;
+        ((*from, *to) == (one, two) || (*from, *to) == (two, one)).then(|| relation.clone())
+    }
+
+    /// Returns its mentions, in no order.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &NamedMention> {
+        self.mentions.values()
+    }
+
+    /// Returns the title of its document, or the memory's first sentence.
+    pub(crate) fn title(&self) -> &str {
+        &self.title
+    }
+
+    /// Returns the item with the words around some names.
+    pub(crate) fn proof(&self, names: &[&str]) -> Proof {
+        let terms = query_terms(&names.join(" "), LANGUAGE);
+        let text = snippet(&self.content, &terms, LANGUAGE, PROOF_CHARS).text;
+        Proof { id: self.id.clone(), title: self.title.clone(), text }
+    }
+}
+
+/// Returns the word for how an item mentions an entity.
+pub(crate) fn kind_of(role: Role) -> EntityKind {
+    match role {
+        Role::Start | Role::Part => EntityKind::Part,
+        Role::Word => EntityKind::Word,
+        Role::Name => EntityKind::Name,
+        Role::Tag => EntityKind::Tag,
+        Role::Link => EntityKind::Link,
+        Role::Title => EntityKind::Title,
+    }
+}
+
+/// Returns a name as people read it: on one line, with `#` before a tag and without a possessive ending.
+pub(crate) fn shown(name: &str, role: Role) -> String {
+    let name = name.split_whitespace().collect::<Vec<_>>().join(" ");
+    match role {
+        Role::Tag => format!("#{name}"),
+        _ => name.trim_end_matches("'s").trim_end_matches("’s").to_owned(),
+    }
+}
+
+/// Reads items with the names of what they mention. Removed rows are left out.
+pub(crate) fn named_items(engine: &Engine, rows: &[RowId]) -> Result<HashMap<RowId, NamedItem>> {
+    let mut rows = rows.to_vec();
+    rows.sort_unstable();
+    rows.dedup();
+    let found = engine.store.items(&rows)?;
+    let mut sources = engine.store.mention_sources(&rows)?.into_iter().peekable();
+    let mut items = HashMap::with_capacity(rows.len());
+    for (row, item) in rows.into_iter().zip(found) {
+        let Some(source) = sources.next_if(|source| source.row == row) else { continue };
+        let Some(item) = item else { continue };
+        let field = |name: &str| item.metadata.get(name).and_then(|value| value.as_str());
+        let key = |name: &str| keys_of(name).into_iter().next();
+        let statement = || {
+            let (from, relation, to) = (field(RELATION_FROM)?, field(RELATION_TYPE)?, field(RELATION_TO)?);
+            Some((key(from)?, relation.to_owned(), key(to)?))
+        };
+        let (statement, title) = (statement(), title_of(&source, item.summary));
+        let mentions = mentions(&text_of(&source)).into_iter().map(|mention| {
+            let name = shown(&mention.name, mention.role);
+            (mention.key, NamedMention { name, role: mention.role, count: mention.count })
+        });
+        let mentions = mentions.collect();
+        items.insert(row, NamedItem { id: item.id, title, content: source.content, mentions, statement });
+    }
+    Ok(items)
+}
+
+/// Returns the title of an item: of its document, with its section, or the memory's first sentence.
+pub(crate) fn title_of(source: &MentionSource, summary: String) -> String {
+    let document = source.title.as_ref().or(source.path.as_ref()).or(source.document.as_ref());
+    match (document, &source.section) {
+        (Some(document), Some(section)) if !section.is_empty() && section != document => {
+            format!("{document} > {section}")
+        }
+        (Some(document), _) => document.clone(),
+        (None, _) => summary,
+    }
+}
+
+/// Returns a path with names: one hop for each item on it.
+pub(crate) fn hops(
+    path: &[NodeId],
+    items: &HashMap<RowId, NamedItem>,
+    relations: &RelationsByRows,
+) -> Vec<Hop> {
+    let node = |at: Option<usize>| at.and_then(|at| path.get(at)).copied();
+    let mut hops = Vec::new();
+    for (at, here) in path.iter().enumerate() {
+        let NodeId::Item(row) = here else { continue };
+        let Some(item) = items.get(row) else { continue };
+        let (before, behind) = (node(at.checked_sub(1)), node(Some(at + 1)));
+        let relation = match (before, behind) {
+            (Some(NodeId::Entity(one)), Some(NodeId::Entity(two))) => item.relation(one, two),
+            (_, Some(NodeId::Item(next))) => {
+                let found = relations.get(&(*row, next)).or_else(|| relations.get(&(next, *row)));
+                found.map(|relation| relation.word().to_owned())
+            }
+            (_, Some(NodeId::Entity(_)) | None) => None,
+        };
+        let mention = |node: Option<NodeId>, next: Option<NodeId>| match node {
+            Some(NodeId::Entity(key)) => {
+                let other = rows_of(next.iter()).first().and_then(|row| items.get(row));
+                item.mention(other.map_or(key, |other| item.shared_name(other, key)))
+            }
+            Some(NodeId::Item(_)) | None => None,
+        };
+        let (before, behind) =
+            (mention(before, node(at.checked_sub(2))), mention(behind, node(Some(at + 2))));
+        let names: Vec<&str> = before.iter().chain(&behind).map(|one| one.name.as_str()).collect();
+        hops.push(Hop {
+            from: before.map(|one| one.name.clone()),
+            kind: behind.or(before).map(|one| kind_of(one.role)),
+            to: behind.map(|one| one.name.clone()),
+            relation,
+            proof: item.proof(&names),
+        });
+    }
+    hops
+}
+
+/// Adds to each hit the path over which the walk of the question's ranking led to it.
+pub(crate) fn explain(engine: &Engine, ranking: &Ranking, hits: &mut [Hit]) -> Result<()> {
+    let Some(walked) = &ranking.walked else { return Ok(()) };
+    let path_to = |hit: &Hit| {
+        // A memory that one of its wordings found.
+        let row = ranking.found_by.get(&hit.memory.row).copied().unwrap_or(hit.memory.row);
+        walked.path(row).unwrap_or_default()
+    };
+    let paths: Vec<Vec<NodeId>> = hits.iter().map(path_to).collect();
+    let items = named_items(engine, &rows_of(paths.iter().flatten()))?;
+    for (hit, path) in hits.iter_mut().zip(&paths) {
+        hit.path = hops(path, &items, &RelationsByRows::new());
+    }
+    Ok(())
+}
+
+/// Returns the rows of the items among some nodes.
+pub(crate) fn rows_of<'a>(nodes: impl Iterator<Item = &'a NodeId>) -> Vec<RowId> {
+    let row = |node: &NodeId| match node {
+        NodeId::Item(row) => Some(*row),
+        NodeId::Entity(_) => None,
+    };
+    nodes.filter_map(row).collect()
+}

@@ -1,0 +1,85 @@
+//! Implements `bower graph`, which shows entities, neighbours and paths and exports the graph, and `bower relate`.
+
+use std::process::ExitCode;
+
+use super::{Session, bounds, local, now, write_file};
+use crate::cli::{Format, GraphAction, GraphArgs, GraphForm, RelateArgs};
+use crate::failure::{Exit, Result};
+use crate::render::{graph, graph_file};
+use crate::service::{EntityBody, GraphBody, NeighboursBody, PathBody, RelateBody};
+
+/// Nodes of a drawing: more cannot be told apart.
+const DRAWN: u32 = 300;
+
+/// Prints or writes what was asked for. A path that does not exist ends with status 1.
+pub fn run(arguments: &GraphArgs, session: &Session) -> Result<ExitCode> {
+    let (now, bounds) = (now(), bounds(&arguments.visibility));
+    let service = session.service()?;
+    match &arguments.action {
+        GraphAction::Entity { name, limit } => {
+            let body = EntityBody { name: name.clone(), limit: Some(*limit), ..EntityBody::default() };
+            let report = service.graph_entity(&body, &bounds, now)?;
+            session.out.say(&report, |look| graph::entity(&report, look))?;
+        }
+        GraphAction::Neighbours { name, depth, kinds, limit } => {
+            let body = NeighboursBody {
+                name: name.clone(),
+                depth: Some(*depth),
+                mentioned_as: kinds.clone(),
+                limit: Some(*limit),
+                ..NeighboursBody::default()
+            };
+            let near = service.graph_neighbours(&body, &bounds, now)?;
+            session.out.say(&near, |look| graph::neighbours(&near, look))?;
+        }
+        GraphAction::Path { from, to } => {
+            let body = PathBody { from: from.clone(), to: to.clone(), ..PathBody::default() };
+            let path = service.graph_path(&body, &bounds, now)?;
+            session.out.say(&path, |look| graph::path(&path, look))?;
+            if path.path.is_empty() {
+                return Ok(ExitCode::from(Exit::Nothing as u8));
+            }
+        }
+        GraphAction::Export { form, output, force, limit, kinds } => {
+            let limit = limit.or((*form == GraphForm::Html).then_some(DRAWN));
+            let body = GraphBody { mentioned_as: kinds.clone(), limit, ..GraphBody::default() };
+            let whole = service.graph(&body, &bounds, now)?;
+            let Some(file) = output else {
+                if *form == GraphForm::Json && session.out.format == Format::Json {
+                    session.out.say(&whole, |_| String::new())?;
+                } else {
+                    crate::wire::Output::put(&graph_file::text(&whole, *form)?)?;
+                }
+                return Ok(ExitCode::SUCCESS);
+            };
+            let text = graph_file::text(&whole, *form)?;
+            write_file(file, *force, |out| {
+                out.write_all(text.as_bytes())
+                    .map_err(|source| bower_core::Error::io("write", file, source).into())
+            })?;
+            let report = graph::Exported::new(&whole, file);
+            session.out.say(&report, |look| graph::exported(&report, look))?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// States a relation, or takes it back, and prints it.
+pub fn relate(arguments: &RelateArgs, session: &Session) -> Result<()> {
+    let body = RelateBody {
+        from: arguments.from.clone(),
+        relation: arguments.relation.clone(),
+        to: arguments.to.clone(),
+        strength: arguments.strength,
+        proof: arguments.proof.clone(),
+        undo: arguments.undo,
+        collection: arguments.collection.clone(),
+        scope: arguments.scope,
+        owner: arguments.owner.clone(),
+    };
+    let service = session.service()?;
+    let related = service.relate(&body, &local(), now())?;
+    session.out.say(&related, |look| graph::related(&related, look))?;
+    session.maintain(&service);
+    Ok(())
+}

@@ -1,0 +1,220 @@
+//! Renders entities, neighbours and paths of the graph for people: names, not ids, and the text that proves each of them.
+
+use bower_core::item::{EntityKind, NodeKind};
+use bower_core::request::{
+    EntityName, EntityReport, GraphPath, Hop, Neighbours, Proof, RelateOutcome, Related, WholeGraph,
+};
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use super::{Look, count, counted, cut, hanging, line, style, thousands, wrapped};
+
+/// Renders an entity with the items that mention it.
+pub fn entity(report: &EntityReport, look: &Look) -> String {
+    let mut out = head(&report.entity, look);
+    let mut notes = vec![format!(
+        "mentioned by {} in {}",
+        count(report.entity.items as u64, "item"),
+        count(report.documents as u64, "document")
+    )];
+    if !report.aliases.is_empty() {
+        notes.push(format!("also written {}", report.aliases.join(", ")));
+    }
+    if !report.also.is_empty() {
+        let also: Vec<_> = report.also.iter().map(|one| format!("{} ({})", one.name, one.kind)).collect();
+        notes.push(format!("other entities of that name: {}", also.join(", ")));
+    }
+    if report.hub {
+        notes.push("so many items mention it that questions do not follow it".to_owned());
+    }
+    for note in notes {
+        out.push_str(&look.paint(style::DIM, wrapped("  ", &note, look).trim_end()));
+        out.push('\n');
+    }
+    for mention in &report.mentions {
+        out.push_str(&proof("  ", &format!("{:5} ", mention.kind.word()), &mention.proof, look));
+    }
+    let more = report.entity.items.saturating_sub(report.mentions.len());
+    if more > 0 {
+        let note = format!("{} more: bower graph entity NAME --limit 200\n", thousands(more as u64));
+        out.push_str(&look.paint(style::DIM, &format!("  {note}")));
+    }
+    out
+}
+
+/// Renders the neighbours of an entity or an item.
+pub fn neighbours(near: &Neighbours, look: &Look) -> String {
+    let mut out = match (&near.entity, &near.item) {
+        (Some(entity), _) => head(entity, look),
+        (None, Some(item)) => format!("{}\n", look.paint(style::TITLE, &title(item))),
+        (None, None) => String::new(),
+    };
+    for neighbour in &near.neighbours {
+        let steps = match neighbour.depth {
+            1 => String::new(),
+            steps => format!(", {steps} steps away"),
+        };
+        let note = format!(
+            "{}, {}{steps}",
+            neighbour.relation.as_deref().unwrap_or(neighbour.entity.kind.word()),
+            count(neighbour.entity.items as u64, "item")
+        );
+        let _ = writeln!(
+            out,
+            "  {:.3}  {}  {}",
+            neighbour.weight,
+            look.paint(style::TITLE, &line(&neighbour.entity.name)),
+            look.paint(style::DIM, &note)
+        );
+        out.push_str(&proof("         ", "", &neighbour.proof, look));
+    }
+    for one in &near.related {
+        let relation = one.relation.word();
+        let mark = if one.inverse { format!("<- {relation} ") } else { format!("{relation} -> ") };
+        out.push_str(&proof("  ", &mark, &one.memory, look));
+    }
+    if near.neighbours.is_empty() && near.related.is_empty() {
+        out.push_str("  nothing else is mentioned together with it by two documents\n");
+    }
+    out
+}
+
+/// Renders the connection of two entities or items.
+pub fn path(path: &GraphPath, look: &Look) -> String {
+    if path.path.is_empty() {
+        return format!("nothing connects {} and {}\n", line(&path.from), line(&path.to));
+    }
+    let mut out = hops(&path.path, "", look);
+    if path.path.last().is_some_and(|hop| hop.to.is_none()) {
+        let _ = writeln!(out, "{}", look.paint(style::TITLE, &line(&path.to)));
+    }
+    out
+}
+
+/// Renders the steps of a path: each entity on a line of its own, between them the items that connect them.
+pub fn hops(hops: &[Hop], lead: &str, look: &Look) -> String {
+    let mut out = String::new();
+    for (at, hop) in hops.iter().enumerate() {
+        // The entity before was printed as the end of the last step.
+        if let (0, Some(from)) = (at, &hop.from) {
+            let _ = writeln!(out, "{lead}{}", look.paint(style::NAME, &line(from)));
+        }
+        out.push_str(&proof(&format!("{lead}  "), "", &hop.proof, look));
+        if let Some(to) = &hop.to {
+            let note = match (&hop.relation, hop.kind) {
+                (Some(relation), _) => format!(" ({relation})"),
+                (None, Some(EntityKind::Link)) => " (linked)".to_owned(),
+                (None, Some(EntityKind::Tag)) => " (tag)".to_owned(),
+                (None, Some(EntityKind::Title)) => " (title)".to_owned(),
+                (None, Some(EntityKind::Name | EntityKind::Word | EntityKind::Part) | None) => String::new(),
+            };
+            let _ = writeln!(
+                out,
+                "{lead}{}{}",
+                look.paint(style::NAME, &line(to)),
+                look.paint(style::DIM, &note)
+            );
+        } else if let Some(relation) = &hop.relation {
+            let _ = writeln!(out, "{lead}  {}", look.paint(style::DIM, relation));
+        }
+    }
+    out
+}
+
+/// Renders a relation that was stated or taken back.
+pub fn related(related: &Related, look: &Look) -> String {
+    let note = match (related.outcome, related.event, &related.memory) {
+        (RelateOutcome::Unchanged, ..) => "it was stated before".to_owned(),
+        (RelateOutcome::Ended, ..) => "taken back".to_owned(),
+        (RelateOutcome::Stated, Some(event), _) => format!("bower undo {event} reverses it"),
+        (RelateOutcome::Stated, None, Some(id)) => format!("memory {id}; --undo takes it back"),
+        (RelateOutcome::Stated, None, None) => "--undo takes it back".to_owned(),
+    };
+    format!(
+        "{}  {}  {}  {}\n",
+        look.paint(style::NAME, &line(&related.from)),
+        line(&related.relation),
+        look.paint(style::NAME, &line(&related.to)),
+        look.paint(style::DIM, &format!("({note})"))
+    )
+}
+
+/// Size of an exported graph.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct Exported {
+    /// The file.
+    pub file: PathBuf,
+    /// Number of documents and memories.
+    pub documents: usize,
+    /// Number of entities.
+    pub entities: usize,
+    /// Number of mentions.
+    pub edges: usize,
+    /// Number of entities that were left out, because so many documents mention them.
+    pub hubs: usize,
+}
+
+impl Exported {
+    /// Counts what a file holds.
+    pub fn new(graph: &WholeGraph, file: &Path) -> Self {
+        let is_document = |kind: NodeKind| matches!(kind, NodeKind::Document | NodeKind::Memory);
+        let documents = graph.nodes.iter().filter(|node| is_document(node.kind)).count();
+        Self {
+            file: file.to_path_buf(),
+            documents,
+            entities: graph.nodes.len() - documents,
+            edges: graph.edges.len(),
+            hubs: graph.hubs.len(),
+        }
+    }
+}
+
+/// Renders the size of an exported graph.
+pub fn exported(report: &Exported, look: &Look) -> String {
+    let hubs = match report.hubs {
+        0 => String::new(),
+        hubs => {
+            format!("; left out {} that many documents mention", counted(hubs as u64, "entity", "entities"))
+        }
+    };
+    let text = format!(
+        "{}: {}, {}, {}{hubs}",
+        report.file.display(),
+        counted(report.documents as u64, "document or memory", "documents and memories"),
+        counted(report.entities as u64, "entity", "entities"),
+        count(report.edges as u64, "mention"),
+    );
+    wrapped("", &text, look)
+}
+
+fn head(entity: &EntityName, look: &Look) -> String {
+    let kind = look.paint(style::DIM, entity.kind.word());
+    format!("{}  {kind}\n", look.paint(style::TITLE, &line(&entity.name)))
+}
+
+/// Renders an item with the text around a name: its title and short id, then the text.
+fn proof(lead: &str, mark: &str, proof: &Proof, look: &Look) -> String {
+    let id = proof.id.get(..8).unwrap_or(&proof.id);
+    let room = look.width.saturating_sub(lead.len() + mark.len() + id.len() + 2).max(12);
+    let shown = title(proof);
+    let mut out = format!(
+        "{lead}{}{}  {}\n",
+        look.paint(style::DIM, mark),
+        cut(&shown, room),
+        look.paint(style::DIM, id)
+    );
+    let text = line(&proof.text);
+    // The title of a memory is its first sentence.
+    if !text.is_empty() && text != shown {
+        out.push_str(&look.paint(style::DIM, hanging(&format!("{lead}  "), &text, look).trim_end()));
+        out.push('\n');
+    }
+    out
+}
+
+fn title(proof: &Proof) -> String {
+    let title = line(&proof.title);
+    if title.is_empty() { "(no title)".to_owned() } else { title }
+}

@@ -1,0 +1,175 @@
+//! Requests about the graph: an entity, its neighbours, a path, and the graph as a whole.
+//! The command line, HTTP and MCP take the same bodies.
+
+use bower_core::item::{EntityKind, Scope};
+use bower_core::request::{
+    EntityReport, EntityRequest, GraphPath, GraphRequest, Neighbours, NeighboursRequest, PathRequest,
+    RelateRequest, Related, WholeGraph,
+};
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Access, Bounds, SelectBody, Served, Service};
+
+/// A relation to state, between two memories or between two names.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RelateBody {
+    /// What has the relation: the id of a memory, or a name.
+    pub from: String,
+    /// Its type: between names any verb such as works_at; between memories causes, informs, contradicts, example_of, prerequisite_for,
+    /// led_to or related_to.
+    #[serde(rename = "type")]
+    pub relation: String,
+    /// What it leads to: an id if from is one, else a name.
+    pub to: String,
+    /// Strength between memories, above 0 and up to 1; default 1.
+    #[serde(default)]
+    pub strength: Option<f32>,
+    /// Id of the item that proves a relation between names.
+    #[serde(default)]
+    pub proof: Option<String>,
+    /// Take the relation back.
+    #[serde(default)]
+    pub undo: bool,
+    /// Collection of a relation between names.
+    #[serde(default)]
+    pub collection: Option<String>,
+    /// Its scope; default project.
+    #[serde(default)]
+    pub scope: Option<Scope>,
+    /// Its owner.
+    #[serde(default)]
+    pub owner: Option<String>,
+}
+
+/// Default number of mentions or neighbours.
+pub const NEAR: u16 = 10;
+
+/// An entity to look up.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct EntityBody {
+    /// Its name, #tag, or the path of a note.
+    pub name: String,
+    /// Number of mentions, 1 to 200; default 10.
+    #[schemars(range(min = 1, max = 200))]
+    pub limit: Option<u16>,
+    /// Selection of items.
+    #[serde(flatten)]
+    pub select: SelectBody,
+}
+
+/// An entity or item whose neighbours are asked for.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct NeighboursBody {
+    /// An entity's name, #tag, the path of a note, or an item's id.
+    pub name: String,
+    /// Steps from entity to entity, 1 to 4; default 1.
+    #[schemars(range(min = 1, max = 4))]
+    pub depth: Option<u8>,
+    /// Only neighbours that are mentioned so.
+    pub mentioned_as: Vec<EntityKind>,
+    /// Number of neighbours, 1 to 200; default 10.
+    #[schemars(range(min = 1, max = 200))]
+    pub limit: Option<u16>,
+    /// Selection of items.
+    #[serde(flatten)]
+    pub select: SelectBody,
+}
+
+/// Two entities or items whose connection is asked for.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct PathBody {
+    /// Where the path starts: an entity's name, #tag, the path of a note, or an item's id.
+    pub from: String,
+    /// Where it ends.
+    pub to: String,
+    /// Selection of items.
+    #[serde(flatten)]
+    pub select: SelectBody,
+}
+
+/// The part of the graph to return.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct GraphBody {
+    /// Only entities that are mentioned so.
+    pub mentioned_as: Vec<EntityKind>,
+    /// Number of nodes, the most strongly connected ones; default all.
+    #[schemars(range(min = 1))]
+    pub limit: Option<u32>,
+    /// Selection of items.
+    #[serde(flatten)]
+    pub select: SelectBody,
+}
+
+impl Service {
+    /// States a relation between two memories or two names, or takes it back.
+    pub fn relate(&self, body: &RelateBody, bounds: &Bounds, now: Timestamp) -> Served<Related> {
+        bounds.may(Access::Write)?;
+        let place = bounds.place(body.collection.as_deref(), body.scope, body.owner.as_deref())?;
+        let request = RelateRequest {
+            from: body.from.clone(),
+            relation: body.relation.clone(),
+            to: body.to.clone(),
+            strength: body.strength,
+            proof: body.proof.clone(),
+            undo: body.undo,
+            collection: place.collection,
+            scope: place.scope,
+            owner: place.owner,
+        };
+        Ok(self.engine.relate(&bounds.visibility(), &request, now)?)
+    }
+
+    /// Returns an entity with the items that mention it.
+    pub fn graph_entity(&self, body: &EntityBody, bounds: &Bounds, now: Timestamp) -> Served<EntityReport> {
+        let request = EntityRequest {
+            name: body.name.clone(),
+            limit: body.limit.unwrap_or(NEAR).into(),
+            select: body.select.selection(bounds.via, now)?,
+        };
+        Ok(self.engine.graph_entity(&bounds.visibility(), &request, now)?)
+    }
+
+    /// Returns what is near an entity or an item.
+    pub fn graph_neighbours(
+        &self,
+        body: &NeighboursBody,
+        bounds: &Bounds,
+        now: Timestamp,
+    ) -> Served<Neighbours> {
+        let request = NeighboursRequest {
+            name: body.name.clone(),
+            depth: body.depth.unwrap_or(1).into(),
+            kinds: body.mentioned_as.clone(),
+            limit: body.limit.unwrap_or(NEAR).into(),
+            select: body.select.selection(bounds.via, now)?,
+        };
+        Ok(self.engine.graph_neighbours(&bounds.visibility(), &request, now)?)
+    }
+
+    /// Returns the strongest connection of two entities or items.
+    pub fn graph_path(&self, body: &PathBody, bounds: &Bounds, now: Timestamp) -> Served<GraphPath> {
+        let request = PathRequest {
+            from: body.from.clone(),
+            to: body.to.clone(),
+            select: body.select.selection(bounds.via, now)?,
+        };
+        Ok(self.engine.graph_path(&bounds.visibility(), &request, now)?)
+    }
+
+    /// Returns the graph, or its most strongly connected part.
+    pub fn graph(&self, body: &GraphBody, bounds: &Bounds, now: Timestamp) -> Served<WholeGraph> {
+        let request = GraphRequest {
+            kinds: body.mentioned_as.clone(),
+            limit: body.limit.map(|limit| limit as usize),
+            select: body.select.selection(bounds.via, now)?,
+        };
+        Ok(self.engine.graph(&bounds.visibility(), &request)?)
+    }
+}
