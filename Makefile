@@ -66,13 +66,19 @@ test-clients: model ## Drive `bower mcp` with PyPI's client, the inspector and t
 test-hermes: model ## Drive the provider for Hermes, and brv mode, in Hermes' own loader and manager
 	@scripts/hermes.sh target/debug/bower
 
+# Installs leidenalg below target/venv-communities, once; then it takes some minutes, most of them leidenalg's.
+.PHONY: test-communities
+test-communities: tools-build ## Compare the modularity of detected communities with that of leidenalg (PyPI), on three graphs
+	$(CARGO) build --locked --workspace --bin bower-bench
+	@scripts/communities.sh target/debug/bower-bench
+
 # Installs the programs below target/clients/hosts, once (2 GB); after that it takes some minutes.
 .PHONY: test-hosts
 test-hosts: model ## Drive Claude Code, Codex, Copilot CLI, Gemini CLI and opencode against a scripted model on the loopback
 	@scripts/hosts.sh target/debug/bower
 
 .PHONY: test-full
-test-full: test test-clients test-hermes crash test-hosts ## `make test`, then all clients and hosts, the long crash run, 1,000 forgets, 5,000 hooks and each long test for an hour
+test-full: test test-clients test-hermes test-communities crash test-hosts ## `make test`, then all clients and hosts, communities, the long crash run, 1,000 forgets, 5,000 hooks and each long test for an hour
 	BOWER_FORGETS=1000 $(CARGO) test --locked -p bower-core --test suite forgetting::no_file
 	BOWER_HOOKS=5000 BOWER_SEED=$(SEED) $(CARGO) test --locked -p bower --test suite hooks::a_hook_ends_well
 	tools/soak.py --each $(LONG_SECONDS)

@@ -3,6 +3,7 @@
 //! a user would.
 
 mod cold;
+mod communities;
 mod corpus;
 mod eval;
 mod figures;
@@ -45,6 +46,7 @@ const USAGE: &str = "bower-bench PART [options]
   keep      --count memories: keeping one more, sweeping, pruning, consolidating, taking back, asking the past
   serve     bower serve under load, on a copy of the store in --home: --clients, --rate and --seconds
   export    the input folder of tools/peers, of --count passages (into --out)
+  communities modularity and CPU time of the communities in --data, a list of edges, at --resolution
   life      a made month of one agent: what the store knows at the end of it, by the truth of what it was told
   life-ideal the same where the truth decides what is kept: what finding alone misses
   life-text what that agent writes and asks, to be read
@@ -60,7 +62,8 @@ const USAGE: &str = "bower-bench PART [options]
   --runs N           runs of each cold command         (50)
   --data DIR         labelled sets in BEIR's form      (../shared/data)
   --out DIR          where states go                   (target/states)
-  --seed N           what the month of life is made from (1)
+  --resolution X     of communities (0.5)
+  --seed N           what the month of life is made from, and communities visits nodes by (1)
   --days N           its days                          (30)
   --writes N         what is told in them              (20000)
   --clients N        connections of serve              (64)
@@ -102,6 +105,7 @@ fn main() -> ExitCode {
         "pairs" => pairs::run(&options),
         "adapter" => statements::pack(&options),
         "classify" => statements::classify(&options),
+        "communities" => communities::run(&options),
         "turns" => turns::run(&options),
         "fill" => corpus::fill(&options),
         "export" => scale::export(&options),
