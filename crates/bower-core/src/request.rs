@@ -41,8 +41,9 @@ pub use forget::{
     Elsewhere, Erased, ForgetRequest, Forgetting, Forgotten, Receipt, Residue, ResidueFile, ResidueTerm,
 };
 pub use graph::{
-    EntityMention, EntityName, EntityReport, EntityRequest, GraphEdge, GraphNode, GraphPath, GraphRequest,
-    Hop, Neighbour, Neighbours, NeighboursRequest, PathRequest, Proof, RelatedMemory, WholeGraph,
+    CentralItem, CommunitiesReport, CommunitiesRequest, EntityMention, EntityName, EntityReport,
+    EntityRequest, GraphCommunity, GraphEdge, GraphLevel, GraphNode, GraphPath, GraphRequest, Hop, Neighbour,
+    Neighbours, NeighboursRequest, PathRequest, Proof, RelatedMemory, WholeGraph,
 };
 pub use indexing::{FileProblem, IndexProgress, IndexReport, IndexRequest, Skipped};
 pub use life::{

@@ -1,6 +1,7 @@
 //! Explores the graph for people and programs: an entity, what is near it, and the path between two of them.
 //! Everything is read from the items that the caller may see, so nothing else shows.
 
+mod communities;
 mod whole;
 
 use jiff::Timestamp;
@@ -17,8 +18,9 @@ use crate::error::{Error, Result};
 use crate::graph::{Entity, EntityKey, Graph, NodeId, Role, StoredMention, entities_of, keys_of, likeliest};
 use crate::item::{Channel, Profile, RowId, Visibility};
 use crate::request::{
-    EntityMention, EntityName, EntityReport, EntityRequest, GraphPath, GraphRequest, Hop, Neighbour,
-    Neighbours, NeighboursRequest, PathRequest, RelatedMemory, Selection, WholeGraph,
+    CommunitiesReport, CommunitiesRequest, EntityMention, EntityName, EntityReport, EntityRequest, GraphPath,
+    GraphRequest, Hop, Neighbour, Neighbours, NeighboursRequest, PathRequest, RelatedMemory, Selection,
+    WholeGraph,
 };
 use crate::store::RelationRow;
 
@@ -327,6 +329,17 @@ impl Engine {
     /// Returns the documents and memories with the entities that connect at least two of them. Reads every text.
     pub fn graph(&self, visibility: &Visibility, request: &GraphRequest) -> Result<WholeGraph> {
         whole::whole(self, visibility, request)
+    }
+
+    /// Returns the communities of the documents, memories and entities that the caller may see. Reads every text.
+    ///
+    /// Fails with [`Error::Invalid`] for a level or resolution that there is not.
+    pub fn graph_communities(
+        &self,
+        visibility: &Visibility,
+        request: &CommunitiesRequest,
+    ) -> Result<CommunitiesReport> {
+        communities::communities(self, visibility, request)
     }
 
     /// Adds the related memories to the nodes to which a memory leads. What it mentions and each relation share in all ways by

@@ -24,7 +24,9 @@ mod weighted_graph;
 
 use std::collections::HashMap;
 
-pub use weighted_graph::{WeightedGraph, connected_components, modularity};
+#[cfg(any(test, feature = "parts"))]
+pub use weighted_graph::connected_components;
+pub use weighted_graph::{WeightedGraph, modularity};
 
 use crate::error::{Error, Result};
 use leiden::leiden;

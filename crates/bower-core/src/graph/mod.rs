@@ -5,8 +5,6 @@
 //! that the index lacks. `walk` ranks items by personalised `PageRank` from given entities and items.
 
 mod asked;
-// Until the engine has communities, only measurements and tests call it.
-#[cfg(feature = "parts")]
 mod communities;
 mod compact;
 mod delta;
@@ -23,11 +21,11 @@ mod walk;
 
 pub use crate::generation::MANIFEST;
 pub use asked::{asked_names, content_words, entities_of, keys_of};
-#[cfg(feature = "parts")]
 pub use communities::{
-    Community, CommunityLevel, CommunityMember, CommunityOptions, WeightedGraph, connected_components,
-    describe, detect_communities, modularity,
+    Community, CommunityLevel, CommunityOptions, WeightedGraph, describe, detect_communities,
 };
+#[cfg(feature = "parts")]
+pub use communities::{CommunityMember, connected_components, modularity};
 pub use compact::compact;
 pub use delta::MentionDelta;
 pub use entity::{EntityKey, Role, StoredMention};

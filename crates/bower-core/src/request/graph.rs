@@ -179,6 +179,8 @@ pub struct GraphRequest {
     pub kinds: Vec<EntityKind>,
     /// Most nodes: those whose edges weigh most, if they are connected. `None` means all.
     pub limit: Option<usize>,
+    /// Whether each node gets the number of its community.
+    pub communities: bool,
     /// The items that may be found.
     pub select: Selection,
 }
@@ -221,4 +223,75 @@ pub struct GraphEdge {
     pub kind: EntityKind,
     /// (1 + ln n) ln(D / d): n mentions here, d of D documents and memories mention it.
     pub weight: f32,
+}
+
+/// A request for the communities of the graph.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CommunitiesRequest {
+    /// How fine the communities of level 0 are: at least 0, more with a higher one. The default is .5.
+    pub resolution: f64,
+    /// The level: 0 is the finest, and each further one joins whole communities of the level before.
+    pub level: usize,
+    /// Most communities that are returned, the largest.
+    pub limit: usize,
+    /// The items that may be found.
+    pub select: Selection,
+}
+
+/// The communities of the graph: groups of documents, memories and entities with more connections among them than elsewhere.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct CommunitiesReport {
+    /// The communities of at least two nodes, the largest first.
+    pub communities: Vec<GraphCommunity>,
+    /// Number of such communities.
+    pub total: usize,
+    /// Number of documents and memories that nothing connects.
+    pub alone: usize,
+    /// The level that is shown.
+    pub level: usize,
+    /// All levels, the finest first.
+    pub levels: Vec<GraphLevel>,
+    /// Why the communities could not be kept for the next run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_kept: Option<String>,
+}
+
+/// A level of communities.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct GraphLevel {
+    /// Its resolution.
+    pub resolution: f64,
+    /// Its modularity at that resolution.
+    pub modularity: f64,
+    /// Number of communities, those of one node included.
+    pub count: usize,
+}
+
+/// A community of the graph.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct GraphCommunity {
+    /// Its number on its level.
+    pub number: u32,
+    /// The number of the community that contains it on the next level.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parent: Option<u32>,
+    /// Names of its most central entities, at most 5.
+    pub entities: Vec<String>,
+    /// Number of its entities.
+    pub entity_count: usize,
+    /// Its most central documents and memories, at most 3.
+    pub central: Vec<CentralItem>,
+    /// Number of its documents and memories.
+    pub item_count: usize,
+    /// Share of the weight of its edges that stays within it, 0..1.
+    pub inner_share: f32,
+}
+
+/// A document or memory that is central to a community.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct CentralItem {
+    /// Its id.
+    pub id: String,
+    /// Its title.
+    pub title: String,
 }

@@ -5,6 +5,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
 use super::{VisibilityArgs, filled, words};
+use crate::service::{COMMUNITIES, RESOLUTION};
 
 /// `bower graph`
 ///
@@ -90,6 +91,18 @@ pub enum GraphAction {
         /// Where it ends
         #[arg(value_name = "TO")]
         to: String,
+    },
+    /// Show groups of documents, memories and entities that are more connected among each other than elsewhere
+    Communities {
+        /// How fine the communities are: at least 0, more with a higher one
+        #[arg(long, value_name = "X", default_value_t = RESOLUTION)]
+        resolution: f64,
+        /// The level: 0 is the finest, each further one joins communities of the level before
+        #[arg(long, value_name = "N", default_value_t = 0)]
+        level: u8,
+        /// Number of communities, the largest
+        #[arg(long, short = 'n', value_name = "N", default_value_t = COMMUNITIES, value_parser = clap::value_parser!(u32).range(1..))]
+        limit: u32,
     },
     /// Write the graph for other programs, or as a page with a drawing
     Export {

@@ -6,7 +6,7 @@ use super::{Session, bounds, local, now, write_file};
 use crate::cli::{Format, GraphAction, GraphArgs, GraphForm, RelateArgs};
 use crate::failure::{Exit, Result};
 use crate::render::{graph, graph_file};
-use crate::service::{EntityBody, GraphBody, NeighboursBody, PathBody, RelateBody};
+use crate::service::{CommunitiesBody, EntityBody, GraphBody, NeighboursBody, PathBody, RelateBody};
 
 /// Nodes of a drawing: more cannot be told apart.
 const DRAWN: u32 = 300;
@@ -40,9 +40,20 @@ pub fn run(arguments: &GraphArgs, session: &Session) -> Result<ExitCode> {
                 return Ok(ExitCode::from(Exit::Nothing as u8));
             }
         }
+        GraphAction::Communities { resolution, level, limit } => {
+            let body = CommunitiesBody {
+                resolution: Some(*resolution),
+                level: Some(*level),
+                limit: Some(*limit),
+                ..CommunitiesBody::default()
+            };
+            let report = service.graph_communities(&body, &bounds, now)?;
+            session.out.say(&report, |look| graph::communities(&report, look))?;
+        }
         GraphAction::Export { form, output, force, limit, kinds } => {
             let limit = limit.or((*form == GraphForm::Html).then_some(DRAWN));
-            let body = GraphBody { mentioned_as: kinds.clone(), limit, ..GraphBody::default() };
+            let body =
+                GraphBody { mentioned_as: kinds.clone(), limit, communities: true, ..GraphBody::default() };
             let whole = service.graph(&body, &bounds, now)?;
             let Some(file) = output else {
                 if *form == GraphForm::Json && session.out.format == Format::Json {

@@ -402,6 +402,13 @@ fn exploring() -> Vec<Operation> {
             served(Service::graph_path),
         ),
         post(
+            "/api/v1/graph/communities",
+            "graphCommunities",
+            "Groups of documents, memories and entities that are more connected among each other than elsewhere",
+            Work::Read,
+            served(Service::graph_communities),
+        ),
+        post(
             "/api/v1/graph",
             "graph",
             "Documents and memories with the entities that connect them, as nodes and edges",

@@ -399,7 +399,8 @@ fn operation(id: &'static str, random: &mut Random, plan: &Plan, known: &Known, 
         "graphEntity" | "graphNeighbours" => near(random, known),
         "graphPath" => json!({"from": entity(random, known), "to": entity(random, known)}),
         "relate" => relate(random, known),
-        "graph" => json!({"limit": 1 + random.below(50)}),
+        "graph" => json!({"limit": 1 + random.below(50), "communities": random.one_in(2)}),
+        "graphCommunities" => json!({"level": random.below(2), "resolution": 0.5}),
         "reviews" => {
             query_text = format!("all={}", random.one_in(2));
             Value::Null

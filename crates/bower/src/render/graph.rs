@@ -2,7 +2,8 @@
 
 use bower_core::item::{EntityKind, NodeKind};
 use bower_core::request::{
-    EntityName, EntityReport, GraphPath, Hop, Neighbours, Proof, RelateOutcome, Related, WholeGraph,
+    CommunitiesReport, EntityName, EntityReport, GraphPath, Hop, Neighbours, Proof, RelateOutcome, Related,
+    WholeGraph,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -77,6 +78,52 @@ pub fn neighbours(near: &Neighbours, look: &Look) -> String {
     }
     if near.neighbours.is_empty() && near.related.is_empty() {
         out.push_str("  nothing else is mentioned together with it by two documents\n");
+    }
+    out
+}
+
+/// Renders communities: their most central entities, then documents.
+pub fn communities(report: &CommunitiesReport, look: &Look) -> String {
+    let mut out = String::new();
+    for one in &report.communities {
+        let names = if one.entities.is_empty() { "(no names)".to_owned() } else { one.entities.join(", ") };
+        let _ = writeln!(
+            out,
+            "{}  {}",
+            look.paint(style::DIM, &format!("{:>4}", one.number)),
+            look.paint(style::TITLE, &cut(&line(&names), look.width.saturating_sub(6)))
+        );
+        let note = format!(
+            "{}, {}, {:.0} % of its connections within",
+            counted(one.item_count as u64, "document or memory", "documents and memories"),
+            counted(one.entity_count as u64, "entity", "entities"),
+            one.inner_share * 100.0
+        );
+        let parent = one.parent.map(|parent| format!(", in {parent} of level {}", report.level + 1));
+        let note = note + &parent.unwrap_or_default();
+        out.push_str(&look.paint(style::DIM, wrapped("      ", &note, look).trim_end()));
+        out.push('\n');
+        for item in &one.central {
+            out.push_str(&wrapped("      ", &line(&item.title), look));
+        }
+    }
+    let levels: Vec<String> = report
+        .levels
+        .iter()
+        .enumerate()
+        .map(|(at, level)| format!("level {at}: {} (modularity {:.3})", level.count, level.modularity))
+        .collect();
+    let alone = counted(report.alone as u64, "document or memory", "documents and memories");
+    let foot = format!(
+        "{} of {}, {alone} alone; {}",
+        report.communities.len(),
+        counted(report.total as u64, "community", "communities"),
+        levels.join(", ")
+    );
+    out.push_str(&look.paint(style::DIM, wrapped("", &foot, look).trim_end()));
+    out.push('\n');
+    if let Some(reason) = &report.not_kept {
+        out.push_str(&wrapped("! ", &format!("the next run starts anew: {reason}"), look));
     }
     out
 }

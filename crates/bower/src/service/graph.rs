@@ -1,10 +1,12 @@
 //! Requests about the graph: an entity, its neighbours, a path, and the graph as a whole.
 //! The command line, HTTP and MCP take the same bodies.
 
+#![expect(clippy::doc_markdown, reason = "doc comments here are what a schema says to models and programs")]
+
 use bower_core::item::{EntityKind, Scope};
 use bower_core::request::{
-    EntityReport, EntityRequest, GraphPath, GraphRequest, Neighbours, NeighboursRequest, PathRequest,
-    RelateRequest, Related, WholeGraph,
+    CommunitiesReport, CommunitiesRequest, EntityReport, EntityRequest, GraphPath, GraphRequest, Neighbours,
+    NeighboursRequest, PathRequest, RelateRequest, Related, WholeGraph,
 };
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -46,6 +48,10 @@ pub struct RelateBody {
 
 /// Default number of mentions or neighbours.
 pub const NEAR: u16 = 10;
+/// Default resolution of communities.
+pub const RESOLUTION: f64 = 0.5;
+/// Default number of communities.
+pub const COMMUNITIES: u32 = 20;
 
 /// An entity to look up.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -102,12 +108,46 @@ pub struct GraphBody {
     /// Number of nodes, the most strongly connected ones; default all.
     #[schemars(range(min = 1))]
     pub limit: Option<u32>,
+    /// Add the number of its community to each node.
+    pub communities: bool,
+    /// Selection of items.
+    #[serde(flatten)]
+    pub select: SelectBody,
+}
+
+/// The communities to return.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct CommunitiesBody {
+    /// How fine the communities are: at least 0, more with a higher one; default .5.
+    #[schemars(range(min = 0))]
+    pub resolution: Option<f64>,
+    /// The level: 0, the default, is the finest.
+    pub level: Option<u8>,
+    /// Number of communities, the largest; default 20.
+    pub limit: Option<u32>,
     /// Selection of items.
     #[serde(flatten)]
     pub select: SelectBody,
 }
 
 impl Service {
+    /// Returns the communities of the graph.
+    pub fn graph_communities(
+        &self,
+        body: &CommunitiesBody,
+        bounds: &Bounds,
+        now: Timestamp,
+    ) -> Served<CommunitiesReport> {
+        let request = CommunitiesRequest {
+            resolution: body.resolution.unwrap_or(RESOLUTION),
+            level: body.level.unwrap_or(0).into(),
+            limit: body.limit.unwrap_or(COMMUNITIES) as usize,
+            select: body.select.selection(bounds.via, now)?,
+        };
+        Ok(self.engine.graph_communities(&bounds.visibility(), &request)?)
+    }
+
     /// States a relation between two memories or two names, or takes it back.
     pub fn relate(&self, body: &RelateBody, bounds: &Bounds, now: Timestamp) -> Served<Related> {
         bounds.may(Access::Write)?;
@@ -168,6 +208,7 @@ impl Service {
         let request = GraphRequest {
             kinds: body.mentioned_as.clone(),
             limit: body.limit.map(|limit| limit as usize),
+            communities: body.communities,
             select: body.select.selection(bounds.via, now)?,
         };
         Ok(self.engine.graph(&bounds.visibility(), &request)?)

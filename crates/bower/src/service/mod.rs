@@ -35,7 +35,9 @@ pub use bodies::{
     TranscriptBody, TurnBody, TurnsBody, UndoBody,
 };
 pub use bounds::{Access, Bounds, Refused, Served, Via};
-pub use graph::{EntityBody, GraphBody, NeighboursBody, PathBody, RelateBody};
+pub use graph::{
+    COMMUNITIES, CommunitiesBody, EntityBody, GraphBody, NeighboursBody, PathBody, RESOLUTION, RelateBody,
+};
 
 /// Default number of hits.
 const SHOWN: usize = 10;

@@ -4,6 +4,7 @@
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashSet};
 
+use super::communities;
 use crate::engine::Engine;
 use crate::engine::mentions::text_of;
 use crate::engine::query::paths::{kind_of, shown};
@@ -138,6 +139,9 @@ pub(super) fn whole(engine: &Engine, visibility: &Visibility, request: &GraphReq
         }
     }
     let mut graph = collection.graph(request);
+    if request.communities {
+        communities::mark(&mut graph)?;
+    }
     if let Some(most) = request.limit {
         keep_strongest(&mut graph, most);
     }

@@ -26,9 +26,6 @@ const MEANT: f64 = 0.1;
 /// Number of items that the channel returns.
 const DEPTH: usize = 50;
 
-/// An entity is rare if ln(N / df) / ln N is above this: of 5,000 items, at most 165 mention it.
-const RARE: f64 = 0.4;
-
 /// Most rows whose mentions are extracted from their texts for a question, if there is no graph index: some 50 ms. A store of
 /// an older version gets its index by the next compaction.
 const MOST_UNINDEXED: u64 = 4_096;

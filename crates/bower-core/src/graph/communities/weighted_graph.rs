@@ -229,6 +229,7 @@ pub(super) fn numbered(labels: &[u32]) -> (Vec<u32>, usize) {
     (of_node, numbers.len())
 }
 
+#[cfg(any(test, feature = "parts"))]
 /// Returns the connected component of each node, numbered from 0 by their lowest node.
 pub fn connected_components(graph: &WeightedGraph) -> Vec<u32> {
     split(graph, &vec![0; graph.nodes()])

@@ -1,0 +1,183 @@
+//! Groups the graph into communities, and names each by its most central entities and documents.
+//! The partition of the whole store is kept beside the indexes. The next run starts from it, so that communities stay while
+//! little changes.
+
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, HashMap};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use super::whole::whole;
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::files;
+use crate::graph::{
+    Community, CommunityLevel, CommunityOptions, WeightedGraph, describe, detect_communities,
+};
+use crate::item::{NodeKind, Visibility};
+use crate::request::{
+    CentralItem, CommunitiesReport, CommunitiesRequest, GraphCommunity, GraphLevel, GraphRequest, Selection,
+    WholeGraph,
+};
+
+/// Entities that name a community.
+const NAMES: usize = 5;
+/// Documents or memories that are shown of a community.
+const CENTRAL: usize = 3;
+/// Decides in which order nodes are visited, so that equal graphs have equal communities.
+const SEED: u64 = 1;
+/// Name of the file with the last partition, in the store's index folder.
+const FILE: &str = "communities.json";
+
+/// A partition as it is kept: the community of each node by its id.
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    resolution: f64,
+    communities: BTreeMap<String, u32>,
+}
+
+/// A graph with its communities.
+pub(super) struct Partition {
+    graph: WeightedGraph,
+    pub(super) levels: Vec<CommunityLevel>,
+}
+
+/// Detects the communities of a graph, from those of an earlier partition if there is one.
+///
+/// Fails with [`Error::Invalid`] if the resolution is not a finite number of at least 0.
+pub(super) fn partition(
+    whole: &WholeGraph,
+    resolution: f64,
+    previous: Option<&BTreeMap<String, u32>>,
+) -> Result<Partition> {
+    let places: HashMap<&str, u32> = whole.nodes.iter().map(|node| node.id.as_str()).zip(0_u32..).collect();
+    let edge = |edge: &crate::request::GraphEdge| {
+        let ends = (places.get(edge.from.as_str())?, places.get(edge.to.as_str())?);
+        (edge.weight > 0.0).then_some((*ends.0, *ends.1, edge.weight))
+    };
+    let edges: Vec<(u32, u32, f32)> = whole.edges.iter().filter_map(edge).collect();
+    let graph = WeightedGraph::new(whole.nodes.len() as u32, &edges)?;
+    let of_node = |previous: &BTreeMap<String, u32>| -> Vec<u32> {
+        let community = |id: &String| previous.get(id).copied().unwrap_or(CommunityOptions::NONE);
+        whole.nodes.iter().map(|node| community(&node.id)).collect()
+    };
+    let previous = previous.map(of_node);
+    let options = CommunityOptions { resolution, seed: SEED, previous: previous.as_deref() };
+    let levels = detect_communities(&graph, &options)?;
+    Ok(Partition { graph, levels })
+}
+
+/// Returns the file with the last partition of the whole store.
+fn file(engine: &Engine) -> PathBuf {
+    engine.indexes.folder().join(FILE)
+}
+
+/// Returns the last partition with a resolution; `None` if there is none, or if it cannot be read: it is made again.
+fn kept(file: &Path, resolution: f64) -> Option<BTreeMap<String, u32>> {
+    let text = std::fs::read_to_string(file).ok()?;
+    let kept: Kept = serde_json::from_str(&text).ok()?;
+    kept.resolution.total_cmp(&resolution).is_eq().then_some(kept.communities)
+}
+
+/// Writes a partition for the next run.
+fn keep(file: &Path, whole: &WholeGraph, level: &CommunityLevel) -> Result<()> {
+    let communities = whole.nodes.iter().zip(&level.of_node).map(|(node, one)| (node.id.clone(), *one));
+    let kept = Kept { resolution: level.resolution, communities: communities.collect() };
+    let text = serde_json::to_vec(&kept).map_err(|error| Error::io("write", file, error.into()))?;
+    // Two processes may write at once.
+    let aside = file.with_extension(format!("{}.new", std::process::id()));
+    let write = || -> std::io::Result<()> {
+        if let Some(folder) = file.parent() {
+            files::create_folder(folder)?;
+        }
+        let mut out = files::create(&aside)?;
+        out.write_all(&text)?;
+        out.sync_all()?;
+        std::fs::rename(&aside, file)
+    };
+    write().map_err(|source| Error::io("write", file, source))
+}
+
+/// Returns what is to be told of a community.
+fn told(whole: &WholeGraph, number: u32, community: &Community, parent: Option<u32>) -> GraphCommunity {
+    let mut members = community.members.clone();
+    members.sort_by(|one, two| two.inner_degree.total_cmp(&one.inner_degree).then(one.node.cmp(&two.node)));
+    let nodes = members.iter().filter_map(|member| whole.nodes.get(member.node as usize));
+    let is_item = |kind: NodeKind| matches!(kind, NodeKind::Document | NodeKind::Memory);
+    let entities = nodes.clone().filter(|node| !is_item(node.kind));
+    let items = nodes.clone().filter(|node| is_item(node.kind));
+    let weight = community.inner_weight + community.outer_weight;
+    GraphCommunity {
+        number,
+        parent,
+        entities: entities.clone().take(NAMES).map(|node| node.name.clone()).collect(),
+        entity_count: entities.count(),
+        central: items
+            .clone()
+            .take(CENTRAL)
+            .map(|node| CentralItem { id: node.id.clone(), title: node.name.clone() })
+            .collect(),
+        item_count: items.count(),
+        inner_share: if weight > 0.0 { (community.inner_weight / weight) as f32 } else { 1.0 },
+    }
+}
+
+/// Returns the communities of the graph that the caller may see, the largest first.
+pub(super) fn communities(
+    engine: &Engine,
+    visibility: &Visibility,
+    request: &CommunitiesRequest,
+) -> Result<CommunitiesReport> {
+    let everything = GraphRequest { select: request.select.clone(), ..GraphRequest::default() };
+    let graph = whole(engine, visibility, &everything)?;
+    // Another caller's part of the store would not fit.
+    let file = (visibility.is_everything() && request.select == Selection::default()).then(|| file(engine));
+    let previous = file.as_ref().and_then(|file| kept(file, request.resolution));
+    let partition = partition(&graph, request.resolution, previous.as_ref())?;
+    let Some(level) = partition.levels.get(request.level) else {
+        let most = partition.levels.len().saturating_sub(1);
+        return Err(Error::invalid(format!("level {}", request.level), format!("use 0 to {most}")));
+    };
+    let parents = partition.levels.get(request.level + 1).map(|coarser| level.parents(coarser));
+    let mut found: Vec<GraphCommunity> = describe(&partition.graph, &level.of_node)?
+        .iter()
+        .zip(0_u32..)
+        .filter(|(community, _)| community.members.len() > 1)
+        .map(|(community, number)| {
+            let parent = parents.as_ref().and_then(|parents| parents.get(number as usize)).copied();
+            told(&graph, number, community, parent)
+        })
+        .collect();
+    let alone = level.count - found.len();
+    found.sort_by_key(|one| (std::cmp::Reverse(one.item_count + one.entity_count), one.number));
+    let total = found.len();
+    found.truncate(request.limit);
+    let not_kept = file.and_then(|file| keep(&file, &graph, partition.levels.first()?).err());
+    Ok(CommunitiesReport {
+        communities: found,
+        total,
+        alone,
+        level: request.level,
+        levels: partition
+            .levels
+            .iter()
+            .map(|level| GraphLevel {
+                resolution: level.resolution,
+                modularity: level.modularity,
+                count: level.count,
+            })
+            .collect(),
+        not_kept: not_kept.map(|error| error.to_string()),
+    })
+}
+
+/// Writes the community of each node into a graph.
+pub(super) fn mark(graph: &mut WholeGraph) -> Result<()> {
+    let partition = partition(graph, CommunityOptions::default().resolution, None)?;
+    if let Some(level) = partition.levels.first() {
+        for (node, community) in graph.nodes.iter_mut().zip(&level.of_node) {
+            node.community = Some(*community);
+        }
+    }
+    Ok(())
+}
