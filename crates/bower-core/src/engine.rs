@@ -1,8 +1,8 @@
 //! Defines the engine: one store with its indexes and its model, opened in one folder.
 //!
-//! `query` answers questions, `curate` keeps memories, `index` reads documents, `session` reads conversations and briefs
-//! agents, `transfer` moves items in and out, `maintain` does what is due. Each of these modules imports only modules before
-//! it in this order. Shared code is beside them: `anchors`, `indexes`, `deltas`, `model`, `caches`, `pending`.
+//! `query` answers questions, `explore` shows the graph, `curate` keeps memories, `index` reads documents, `session` reads
+//! conversations and briefs agents, `transfer` moves items in and out, `maintain` does what is due. Each of these modules imports
+//! only modules before it in this order. Shared code is beside them: `anchors`, `indexes`, `deltas`, `model`, `caches`, `pending`.
 
 mod anchors;
 mod caches;

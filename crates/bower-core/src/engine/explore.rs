@@ -5,17 +5,18 @@ mod communities;
 mod whole;
 
 use jiff::Timestamp;
-use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::engine::Engine;
-use crate::engine::query::graph::with_graph;
+use crate::engine::query::graph::{links, with_graph};
 use crate::engine::query::lookup::resolve;
-use crate::engine::query::paths::{NamedItem, RelationsByRows, hops, kind_of, named_items, rows_of};
+use crate::engine::query::paths::{NamedItem, hops, kind_of, named_items, relations_between, rows_of};
 use crate::engine::query::plan::{Depth, FoundRows, RankRequest, Scope};
 use crate::engine::query::rank::rank;
 use crate::error::{Error, Result};
-use crate::graph::{Entity, EntityKey, Graph, NodeId, Role, StoredMention, entities_of, keys_of, likeliest};
+use crate::graph::{
+    Entity, EntityKey, Graph, NodeId, Role, StoredMention, add_links, entities_of, keys_of, likeliest,
+};
 use crate::item::{Channel, Profile, RowId, Visibility};
 use crate::request::{
     CommunitiesReport, CommunitiesRequest, EntityMention, EntityName, EntityReport, EntityRequest, GraphPath,
@@ -171,7 +172,7 @@ impl Engine {
         let scope = found.scope(Profile::Bower, Depth::Hits(1));
         let keys = keys_of(&request.name);
         let listed = |graph: &Graph<'_>| Ok(keys.iter().filter_map(|key| Listed::of(graph, *key)).collect());
-        let (listed, _): (Vec<Listed>, _) = with_graph(self, &scope, listed)?;
+        let (listed, _): (Vec<Listed>, _) = with_graph(self, &scope, &[], listed)?;
         let Some((entity, others)) = listed.split_first() else {
             return Err(self.unknown(&request.name, &select, now)?);
         };
@@ -228,7 +229,7 @@ impl Engine {
         let scope = found.scope(Profile::Bower, Depth::Hits(1));
         let start = self.node(visibility, &scope, &request.name, &select, now)?;
         let near = |graph: &Graph<'_>| nearest(graph, start, request);
-        let ((near, own), _) = with_graph(self, &scope, near)?;
+        let ((near, own), _) = with_graph(self, &scope, &[], near)?;
         let strongest = |listed: &Listed| listed.mentions.first().map(|(_, row, _)| *row);
         let mut rows: Vec<RowId> = near.iter().map(|(_, near)| near.by.1).collect();
         rows.extend(near.iter().filter_map(|(listed, _)| strongest(listed)));
@@ -283,8 +284,7 @@ impl Engine {
         let scope = found.scope(Profile::Bower, Depth::Hits(1));
         let from = self.node(visibility, &scope, &request.from, &select, now)?;
         let to = self.node(visibility, &scope, &request.to, &select, now)?;
-        let relations = RefCell::new(RelationsByRows::new());
-        let (nodes, _) = with_graph(self, &scope, |graph| {
+        let (nodes, _) = with_graph(self, &scope, &[], |graph| {
             let mut known = HashMap::new();
             // Both ends count even if one document alone mentions them, or very many do.
             let ends: HashSet<RowId> = match to {
@@ -304,7 +304,10 @@ impl Engine {
                     }
                     NodeId::Entity(_) | NodeId::Item(_) => {}
                 }
-                self.add_relations(&scope, node, &mut edges, &relations)?;
+                if let NodeId::Item(row) = node {
+                    let links = links(self, &scope, &[row])?;
+                    add_links(&mut edges, links.into_iter().filter(|link| link.from == row));
+                }
                 Ok(edges)
             })
         })?;
@@ -312,7 +315,7 @@ impl Engine {
         let mut rows = rows_of(nodes.iter());
         rows.extend(rows_of([from, to].iter()));
         let items = named_items(self, &rows)?;
-        let path: Vec<Hop> = hops(&nodes, &items, &relations.into_inner());
+        let path: Vec<Hop> = hops(&nodes, &items, &relations_between(self, &nodes)?);
         let name = |node: NodeId, asked: &str, on_path: Option<&String>| match node {
             NodeId::Item(row) => {
                 items.get(&row).map_or_else(|| asked.to_owned(), |item| item.title().to_owned())
@@ -342,34 +345,6 @@ impl Engine {
         communities::communities(self, visibility, request)
     }
 
-    /// Adds the related memories to the nodes to which a memory leads. What it mentions and each relation share in all ways by
-    /// their weights: 1 for all that it mentions.
-    fn add_relations(
-        &self,
-        scope: &Scope<'_>,
-        node: NodeId,
-        edges: &mut Vec<(NodeId, f64)>,
-        passed: &RefCell<RelationsByRows>,
-    ) -> Result<()> {
-        let NodeId::Item(row) = node else { return Ok(()) };
-        let related = self.related(scope, row)?;
-        let sum: f64 = related.iter().map(|one| f64::from(one.strength * one.relation.weight())).sum();
-        let total = sum + if edges.is_empty() { 0.0 } else { 1.0 };
-        if sum <= 0.0 {
-            return Ok(());
-        }
-        for (_, share) in &mut *edges {
-            *share /= total;
-        }
-        for one in related {
-            let weight = f64::from(one.strength * one.relation.weight());
-            let other = if one.row == row { one.other } else { one.row };
-            passed.borrow_mut().insert((one.row, one.other), one.relation);
-            edges.push((NodeId::Item(other), weight / total));
-        }
-        Ok(())
-    }
-
     /// Returns the relations of a memory with others that may be found.
     fn related(&self, scope: &Scope<'_>, row: RowId) -> Result<Vec<RelationRow>> {
         let mut related = self.store.relations(&[row])?;
@@ -394,7 +369,7 @@ impl Engine {
         let known = |graph: &Graph<'_>| {
             Ok(keys.iter().find(|key| graph.mentions_of(**key).next().is_some()).copied())
         };
-        if let (Some(key), _) = with_graph(self, scope, known)? {
+        if let (Some(key), _) = with_graph(self, scope, &[], known)? {
             return Ok(NodeId::Entity(key));
         }
         let is_hex = name.trim().bytes().all(|b| b.is_ascii_hexdigit());

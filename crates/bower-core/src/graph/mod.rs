@@ -34,4 +34,4 @@ pub use path::likeliest;
 pub use segment::GraphIndex;
 #[cfg(any(test, feature = "fuzzing"))]
 pub use testing::damaged;
-pub use walk::{Entity, Graph, NodeId, Seeds, Walked, hub_limit, walk};
+pub use walk::{Entity, Graph, ItemLink, NodeId, Seeds, Walked, add_links, hub_limit, walk};

@@ -46,6 +46,33 @@ pub struct Graph<'a> {
     pub stale: &'a RowSet,
     /// Number of rows that may be found.
     pub items: usize,
+    /// Relations between items that may be found.
+    pub links: &'a [ItemLink],
+}
+
+/// A relation from one item to another.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ItemLink {
+    /// The item that leads to the other one.
+    pub from: RowId,
+    /// The other item.
+    pub to: RowId,
+    /// Its weight, 0..1. All that an item mentions weighs 1 together.
+    pub weight: f64,
+}
+
+/// Adds an item's relations to the nodes to which it leads, which have their shares of all ways.
+pub fn add_links(edges: &mut Vec<(NodeId, f64)>, links: impl Iterator<Item = ItemLink>) {
+    let links: Vec<ItemLink> = links.filter(|link| link.weight > 0.0).collect();
+    if links.is_empty() {
+        return;
+    }
+    let mentioned = if edges.is_empty() { 0.0 } else { 1.0 };
+    let total = mentioned + links.iter().map(|link| link.weight).sum::<f64>();
+    for (_, share) in &mut *edges {
+        *share /= total;
+    }
+    edges.extend(links.into_iter().map(|link| (NodeId::Item(link.to), link.weight / total)));
 }
 
 /// An entity with its visible items.
@@ -195,10 +222,13 @@ impl<'a> Graph<'a> {
         }
         let total: f64 = weighted.iter().map(|(_, weight)| weight).sum();
         if total <= 0.0 {
-            return Ok(Vec::new());
+            weighted.clear();
         }
         for (_, weight) in &mut weighted {
             *weight /= total;
+        }
+        if let NodeId::Item(row) = id {
+            add_links(&mut weighted, self.links.iter().filter(|link| link.from == row).copied());
         }
         Ok(weighted)
     }
@@ -463,7 +493,7 @@ mod tests {
         none: &'a RowSet,
         items: usize,
     ) -> Graph<'a> {
-        Graph { index: None, delta, allowed: Allowed { keep, drop: none }, stale: none, items }
+        Graph { index: None, delta, allowed: Allowed { keep, drop: none }, stale: none, items, links: &[] }
     }
 
     /// The share of each item by power iteration over the dense matrix, from the definition.

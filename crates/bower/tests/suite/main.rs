@@ -18,6 +18,7 @@ mod evidence;
 mod exits;
 #[cfg(unix)]
 mod files;
+mod graph;
 mod hooks;
 mod life;
 mod mcp;

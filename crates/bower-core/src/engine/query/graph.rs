@@ -10,12 +10,17 @@ use crate::engine::query::plan::Scope;
 use crate::engine::query::retrieve::settled;
 use crate::engine::timing::milliseconds;
 use crate::error::{Error, Result};
-use crate::graph::{Graph, GraphIndex, MentionDelta, Role, Seeds, Walked, asked_names, content_words, walk};
+use crate::graph::{
+    Graph, GraphIndex, ItemLink, MentionDelta, Role, Seeds, Walked, asked_names, content_words, walk,
+};
 use crate::item::{Allowed, RowId, RowSet, Scored};
 use crate::rank::candidate::Ranked;
 
 /// Number of best candidates from which the walk starts.
 const STARTS: usize = 20;
+
+/// Number of best candidates whose relations with other memories the walk follows.
+const RELATED: usize = 5;
 
 /// Share of the starts that entities have which the question writes as names.
 const NAMED: f64 = 0.4;
@@ -57,9 +62,12 @@ pub(crate) fn graph_channel(
     question: &str,
     scope: &Scope<'_>,
     ranked: &[Ranked],
+    is_memory: impl Fn(RowId) -> bool,
 ) -> Result<Option<GraphFound>> {
     let start = Instant::now();
-    let ((walked, about), delta_rows) = with_graph(engine, scope, |graph| {
+    let best = ranked.iter().map(|one| one.row).take(RELATED).filter(|row| is_memory(*row));
+    let links = links(engine, scope, &best.collect::<Vec<_>>())?;
+    let ((walked, about), delta_rows) = with_graph(engine, scope, &links, |graph| {
         let (seeds, about) = seeds(graph, question, ranked);
         Ok((walk(graph, &seeds)?, about))
     })?;
@@ -78,6 +86,22 @@ pub(crate) fn graph_channel(
     Ok(Some(GraphFound { rows, shares, walked, about, delta_rows, took_ms: milliseconds(start) }))
 }
 
+/// Returns the relations of memories with others that may be found, in both directions.
+pub(crate) fn links(engine: &Engine, scope: &Scope<'_>, rows: &[RowId]) -> Result<Vec<ItemLink>> {
+    if rows.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut links = Vec::new();
+    for one in engine.store.relations(rows)? {
+        let weight = f64::from(one.strength * one.relation.weight());
+        if weight > 0.0 && scope.contains(one.row) && scope.contains(one.other) {
+            links.push(ItemLink { from: one.row, to: one.other, weight });
+            links.push(ItemLink { from: one.other, to: one.row, weight });
+        }
+    }
+    Ok(links)
+}
+
 /// Calls a function with the graph of the items that may be found, and returns its result with the number of new rows that
 /// were searched without the index.
 ///
@@ -85,6 +109,7 @@ pub(crate) fn graph_channel(
 pub(crate) fn with_graph<R>(
     engine: &Engine,
     scope: &Scope<'_>,
+    links: &[ItemLink],
     ask: impl Fn(&Graph<'_>) -> Result<R>,
 ) -> Result<(R, usize)> {
     let store = &*engine.store;
@@ -108,7 +133,7 @@ pub(crate) fn with_graph<R>(
     let items = scope.keep.map_or((indexed + new.rows.len()).saturating_sub(stale), RowSet::len);
     let from = |index: Option<&GraphIndex>| {
         let allowed = Allowed { keep: scope.keep, drop: scope.hidden };
-        ask(&Graph { index, delta: &delta, allowed, stale: &new.gone, items })
+        ask(&Graph { index, delta: &delta, allowed, stale: &new.gone, items, links })
     };
     let answer = match index.good() {
         Some(index) => OpenIndex::ask(index, |index| from(Some(index)))?,

@@ -188,6 +188,23 @@ pub(crate) fn hops(
     hops
 }
 
+/// Returns the relations between the items that follow each other on a path.
+pub(crate) fn relations_between(engine: &Engine, path: &[NodeId]) -> Result<RelationsByRows> {
+    let pairs: Vec<[RowId; 2]> = path
+        .windows(2)
+        .filter_map(|pair| match pair {
+            [NodeId::Item(one), NodeId::Item(two)] => Some([*one, *two]),
+            _ => None,
+        })
+        .collect();
+    if pairs.is_empty() {
+        return Ok(RelationsByRows::new());
+    }
+    let mut found = engine.store.relations(&pairs.concat())?;
+    found.retain(|one| one.relation.weight() > 0.0);
+    Ok(found.into_iter().map(|one| ((one.row, one.other), one.relation)).collect())
+}
+
 /// Adds to each hit the path over which the walk of the question's ranking led to it.
 pub(crate) fn explain(engine: &Engine, ranking: &Ranking, hits: &mut [Hit]) -> Result<()> {
     let Some(walked) = &ranking.walked else { return Ok(()) };
@@ -199,7 +216,7 @@ pub(crate) fn explain(engine: &Engine, ranking: &Ranking, hits: &mut [Hit]) -> R
     let paths: Vec<Vec<NodeId>> = hits.iter().map(path_to).collect();
     let items = named_items(engine, &rows_of(paths.iter().flatten()))?;
     for (hit, path) in hits.iter_mut().zip(&paths) {
-        hit.path = hops(path, &items, &RelationsByRows::new());
+        hit.path = hops(path, &items, &relations_between(engine, path)?);
     }
     Ok(())
 }

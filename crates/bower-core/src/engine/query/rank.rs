@@ -86,7 +86,7 @@ pub(crate) fn by_default(
     let pieces = found.vector().and_then(|vector| vector.tokens.as_ref()).map(TokenQuery::count);
     let pieces = native::pieces_per_letter(request.text, pieces);
     let mut ranked = native::rank(&scores.seen(&gathered), &background, pieces, constants);
-    let walked = walk(engine, request, scope, &ranked, ranking);
+    let walked = walk(engine, request, scope, (&ranked, &scores), ranking);
     if let Some(walked) = &walked {
         note(ranking, Channel::Graph, &walked.rows, walked.delta_rows, walked.took_ms);
         gathered = gather(ranking);
@@ -125,7 +125,7 @@ fn walk(
     engine: &Engine,
     request: &RankRequest<'_>,
     scope: &Scope<'_>,
-    ranked: &[Ranked],
+    (ranked, scores): (&[Ranked], &Scores),
     ranking: &mut Ranking,
 ) -> Option<GraphFound> {
     let constants = &engine.settings.bower;
@@ -133,7 +133,7 @@ fn walk(
     if is_off || request.without == Some(Channel::Graph) {
         return None;
     }
-    match graph_channel(engine, request.text, scope, ranked) {
+    match graph_channel(engine, request.text, scope, ranked, |row| scores.is_memory(row)) {
         Ok(found) => found,
         Err(error) => {
             ranking.degraded.push(Degraded { channel: Channel::Graph.into(), reason: error.to_string() });

@@ -50,6 +50,7 @@ const ARROWS: &[(&str, &[&str])] = &[
 /// The rooms of the engine, each with those that it may name. What they share lies beside them, and names none of them.
 const ENGINE_ROOMS: &[(&str, &[&str])] = &[
     ("query", &[]),
+    ("explore", &["query"]),
     ("curate", &["query"]),
     ("index", &["curate"]),
     ("session", &["query", "curate", "index"]),
