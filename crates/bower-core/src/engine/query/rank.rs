@@ -104,7 +104,6 @@ pub(crate) fn by_default(
     }
     let named: Vec<Option<f32>> = ranked.iter().map(|one| scores.named(one.row)).collect();
     native::gain_from_names(&mut ranked, &named, constants);
-    native::gain_from_references(&mut ranked, |row| referred.share(row), constants);
     lower_side_files(engine, request.text, &scores, &mut ranked)?;
     if let Some(walked) = &walked {
         let weight =
@@ -112,6 +111,9 @@ pub(crate) fn by_default(
         let scale = if found.vector.is_some() { 1.0 } else { engine.settings.calibration.words_scale };
         native::gain_from_graph(&mut ranked, |row| walked.share(row), weight, scale.into());
     }
+    // The graph's gain is relative to the best item. After references it would lift what a walk reached above an item that the
+    // question names.
+    native::gain_from_references(&mut ranked, |row| referred.share(row), constants);
     ranking.walked = walked.map(|walked| walked.walked);
     worded.fold(&mut ranked, &mut ranking.found_by);
     ranking.fused = ranked;
