@@ -79,25 +79,32 @@ pub fn canonical(
 }
 
 /// Returns the lines of a document's chunks that have text: no blank lines, rules of tables, or headings repeated for
-/// reading.
+/// reading. The head of a table says what its rows are about, as a heading does; it is no fact itself.
 fn lines(passages: &[Passage]) -> Vec<Line<'_>> {
     let mut lines = Vec::new();
     let mut headings: Vec<(usize, &str)> = Vec::new();
+    let mut head: Option<&str> = None;
     for passage in passages {
         let (first, last) = passage.lines;
         let span = (last.saturating_sub(first) + 1) as usize;
         // A part of a long section begins with a copy of its heading (a table's part with a copy of its head): lines beyond
         // the span.
         let repeated = passage.content.lines().count().saturating_sub(span);
-        for (at, text) in passage.content.lines().enumerate() {
+        let mut rest = passage.content.lines().enumerate().peekable();
+        while let Some((at, text)) = rest.next() {
+            let is_head = text.contains('|') && rest.peek().is_some_and(|(_, next)| is_rule(next));
+            if is_head || !text.contains('|') {
+                head = Some(text).filter(|_| is_head);
+            }
             let level = text.len() - text.trim_start_matches('#').len();
             let is_heading = (1..=6).contains(&level) && text[level..].starts_with(' ');
             if is_heading {
                 headings.retain(|&(above, _)| above < level);
             }
             let says = text.chars().any(char::is_alphanumeric);
-            if says && at >= repeated {
-                let under = headings.iter().map(|(_, heading)| *heading).collect::<Vec<_>>().join("\n");
+            if says && at >= repeated && !is_head {
+                let above = headings.iter().map(|(_, heading)| *heading).chain(head);
+                let under = above.collect::<Vec<_>>().join("\n");
                 let number = first + u32::try_from(at - repeated).unwrap_or(u32::MAX - first);
                 lines.push(Line { row: passage.row, number, text, under });
             }
@@ -107,6 +114,11 @@ fn lines(passages: &[Passage]) -> Vec<Line<'_>> {
         }
     }
     lines
+}
+
+/// Whether a line is the one between the head and the rows of a table: `|---|:-:|`.
+fn is_rule(line: &str) -> bool {
+    line.contains('|') && line.contains('-') && line.chars().all(|c| matches!(c, '|' | '-' | ':' | ' '))
 }
 
 #[cfg(test)]
@@ -131,10 +143,9 @@ mod tests {
             [
                 line(1, 1, "# Facts", ""),
                 line(1, 3, "## Ports", "Facts"),
-                line(1, 4, "| name | port |", "Facts > Ports"),
-                line(1, 6, "| api | 8080 |", "Facts > Ports"),
-                line(2, 7, "| web | 9090 |", "Facts > Ports"),
-                line(2, 8, "| db | 5432 |", "Facts > Ports"),
+                line(1, 6, "| api | 8080 |", "Facts > Ports > | name | port |"),
+                line(2, 7, "| web | 9090 |", "Facts > Ports > | name | port |"),
+                line(2, 8, "| db | 5432 |", "Facts > Ports > | name | port |"),
                 line(3, 10, "## Hosts", "Facts"),
                 line(3, 11, "alpha", "Facts > Hosts"),
             ]
