@@ -12,6 +12,7 @@ mod life;
 pub mod moving;
 mod part;
 mod relate;
+mod tags;
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -53,6 +54,9 @@ pub use life::{
 };
 pub use part::VisibleStatus;
 pub use relate::{RelateOutcome, RelateRequest, Related};
+pub use tags::{
+    RenameTags, RenamedTags, TagAlias, TagCount, TagImportRequest, TagIndexRead, TagIndexWritten, TagList,
+};
 
 pub use crate::rank::brief::{BriefLine, Section as BriefSection};
 pub use crate::rank::candidate::{Factor, Step as FactorStep};

@@ -44,23 +44,30 @@ pub(crate) struct Deltas {
 impl Deltas {
     /// Returns the terms of rows whose text is newer than a change. `newest` was read from the store before.
     pub(crate) fn text(&self, store: &dyn Store, newest: &Coverage, after: Change) -> Result<Arc<NewRows>> {
-        kept(&self.text, store, newest, "", after, |since, rows| {
-            let mut old = Vec::new();
-            store.delta_texts(since, &mut |row, text| match text {
-                DeltaText::Terms(blob) if text::is_whole(blob) => {
-                    rows.insert(row, blob.into());
+        kept(
+            &self.text,
+            store,
+            newest,
+            ("", after),
+            |store, since, upto| store.gone(since, upto),
+            |since, rows| {
+                let mut old = Vec::new();
+                store.delta_texts(since, &mut |row, text| match text {
+                    DeltaText::Terms(blob) if text::is_whole(blob) => {
+                        rows.insert(row, blob.into());
+                    }
+                    // Written by an older version, or damaged.
+                    DeltaText::Terms(_) => old.push(row),
+                    DeltaText::Text(text) => {
+                        rows.insert(row, text::encode_terms(&text, LANGUAGE).into());
+                    }
+                })?;
+                for text in store.texts(&old)? {
+                    rows.insert(text.row, text::encode_terms(&text.text, LANGUAGE).into());
                 }
-                // Written by an older version, or damaged.
-                DeltaText::Terms(_) => old.push(row),
-                DeltaText::Text(text) => {
-                    rows.insert(row, text::encode_terms(&text, LANGUAGE).into());
-                }
-            })?;
-            for text in store.texts(&old)? {
-                rows.insert(text.row, text::encode_terms(&text.text, LANGUAGE).into());
-            }
-            Ok(())
-        })
+                Ok(())
+            },
+        )
     }
 
     /// Returns the encoded mentions of rows whose text is newer than a change. `newest` was read from the store before.
@@ -70,8 +77,8 @@ impl Deltas {
         newest: &Coverage,
         after: Change,
     ) -> Result<Arc<NewRows>> {
-        kept(&self.mentions, store, newest, "", after, |since, rows| {
-            let new = store.text_rows(since, Change(u64::MAX >> 1))?;
+        kept(&self.mentions, store, newest, ("", after), mentions::gone, |since, rows| {
+            let new = mentions::changed_rows(store, since, Change(u64::MAX >> 1))?;
             rows.extend(mentions::of_rows(store, &new)?.into_iter().map(|(row, bytes)| (row, bytes.into())));
             Ok(())
         })
@@ -85,23 +92,30 @@ impl Deltas {
         model: &str,
         after: Change,
     ) -> Result<Arc<NewRows>> {
-        kept(&self.vectors, store, newest, model, after, |since, rows| {
-            store.delta_vectors(model, since, &mut |row, half| {
-                rows.insert(row, half.into());
-            })?;
-            Ok(())
-        })
+        kept(
+            &self.vectors,
+            store,
+            newest,
+            (model, after),
+            |store, since, upto| store.gone(since, upto),
+            |since, rows| {
+                store.delta_vectors(model, since, &mut |row, half| {
+                    rows.insert(row, half.into());
+                })?;
+                Ok(())
+            },
+        )
     }
 }
 
-/// Returns the rows newer than `after`, using those of the slot where they are still valid. `read` adds all rows newer than a
-/// change. These may be newer than `newest`; then they are read again the next time.
+/// Returns the rows newer than `after`, using those of the slot where they are still valid. `gone` reads the rows that the
+/// index must not find any more, and `read` adds all rows newer than a change. These may be newer than `newest`; then they are read again the next time.
 fn kept(
     slot: &Slot,
     store: &dyn Store,
     newest: &Coverage,
-    name: &str,
-    after: Change,
+    (name, after): (&str, Change),
+    gone: impl FnOnce(&dyn Store, Change, Change) -> Result<RowSet>,
     read: impl FnOnce(Change, &mut BTreeMap<RowId, Arc<[u8]>>) -> Result<()>,
 ) -> Result<Arc<NewRows>> {
     let mut kept = slot.lock().unwrap_or_else(PoisonError::into_inner);
@@ -121,7 +135,7 @@ fn kept(
         }
     };
     let since = new.upto.change;
-    let gone = store.gone(since, newest.change)?;
+    let gone = gone(store, since, newest.change)?;
     for row in gone.iter() {
         new.rows.remove(&row);
     }

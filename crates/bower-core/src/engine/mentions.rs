@@ -3,7 +3,7 @@
 use crate::engine::indexes::LANGUAGE;
 use crate::error::Result;
 use crate::graph::{self, ItemText};
-use crate::item::RowId;
+use crate::item::{Change, RowId, RowSet};
 use crate::store::{DeltaData, MentionSource, NewChunk, NewDocument, Store};
 use crate::text;
 
@@ -25,6 +25,23 @@ pub(crate) fn of_chunk(document: &NewDocument, chunk: &NewChunk, indexed: &str) 
         has_words: document.session.is_some(),
     };
     DeltaData { terms: text::encode_terms(indexed, LANGUAGE), mentions: Some(graph::encode(&source)) }
+}
+
+/// Returns the rows whose mentions changed after one change and up to another, ascending: those with a new text, and those
+/// with other tags.
+pub(crate) fn changed_rows(store: &dyn Store, after: Change, upto: Change) -> Result<Vec<RowId>> {
+    let mut rows = store.text_rows(after, upto)?;
+    rows.extend(store.retagged(after, upto)?);
+    rows.sort_unstable();
+    rows.dedup();
+    Ok(rows)
+}
+
+/// Returns the rows whose mentions an index must not find any more: those that changed, and those that were removed.
+pub(crate) fn gone(store: &dyn Store, after: Change, upto: Change) -> Result<RowSet> {
+    let mut gone = store.gone(after, upto)?;
+    gone.add_all(&store.retagged(after, upto)?.into_iter().collect());
+    Ok(gone)
 }
 
 /// Returns the encoded mentions of those rows that still exist, in the order of `rows`: those that were kept with them, or

@@ -47,3 +47,49 @@ pub(super) fn reader(extension: &str) -> Option<Reader> {
         _ => return None,
     })
 }
+
+/// Whether the reader of this extension gives each chunk its own tags. Those of other readers are the whole document's.
+pub(super) fn tags_chunks(extension: &str) -> bool {
+    matches!(extension, "md" | "markdown" | "mdx" | "mdown" | "mkd")
+}
+
+/// Whether files with this extension in lower case are what people write for people: notes, pages, papers, slides. They get
+/// the tags of their folders. Source code, tables, mail and subtitles do not: their folders are names of modules or of
+/// machines, and would be the tags of most of a repository.
+pub(super) fn is_prose(extension: &str) -> bool {
+    matches!(
+        extension,
+        "md" | "markdown"
+            | "mdx"
+            | "mdown"
+            | "mkd"
+            | "html"
+            | "htm"
+            | "xhtml"
+            | "adoc"
+            | "asciidoc"
+            | "asc"
+            | "rst"
+            | "rest"
+            | "org"
+            | "tex"
+            | "ltx"
+            | "texi"
+            | "texinfo"
+            | "rtf"
+            | "epub"
+            | "pdf"
+            | "docx"
+            | "docm"
+            | "dotx"
+            | "pptx"
+            | "pptm"
+            | "ppsx"
+            | "odt"
+            | "ott"
+            | "odp"
+            | "otp"
+            | "txt"
+            | "text"
+    )
+}

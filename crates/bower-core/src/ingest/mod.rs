@@ -91,6 +91,7 @@ pub use foreign::{
     object_format,
 };
 pub use page::{Page, print_page, read_page};
+pub(crate) use parse::folder_tag;
 pub use parse::{Chunk, Parsed, parse, title_of_name, version_of};
 pub(crate) use path_set::{PathSet, ends_with_path};
 pub use pieces::{Line, MOST_VALUES, check_values, each_element, each_value, line_too_long, read_line};

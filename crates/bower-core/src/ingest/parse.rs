@@ -10,7 +10,7 @@ use std::path::Path;
 use super::draft::Draft;
 use super::formats::{self, Reader};
 use super::languages::CodeLanguage;
-use super::{asciidoc, code, man, read, text};
+use super::{asciidoc, code, man, read, tags, text};
 use crate::config::Settings;
 use crate::item::hex;
 use crate::request::Skipped;
@@ -95,6 +95,11 @@ pub fn parse(path: &Path, bytes: &[u8], settings: &Settings) -> Result<Parsed, S
         }
     };
     reading.problems.extend(problem);
+    if !formats::tags_chunks(extension) {
+        for draft in reading.drafts.iter_mut().filter(|draft| draft.tags.is_empty()) {
+            draft.tags.clone_from(&reading.tags);
+        }
+    }
     let mut repeats = HashMap::new();
     let chunks = reading.drafts.into_iter().map(|draft| finish(draft, &mut repeats)).collect();
     Ok(Parsed {
@@ -127,6 +132,13 @@ fn finish(draft: Draft, repeats: &mut HashMap<String, u32>) -> Chunk {
 /// Returns the name of a file in lower case.
 fn lower_name(path: &Path) -> String {
     path.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase()).unwrap_or_default()
+}
+
+/// Returns the tag that the folder of a file gives it if it has no tags of its own; `None` for all that is not prose.
+pub(crate) fn folder_tag(path: &Path) -> Option<String> {
+    let name = lower_name(path);
+    let folder = path.parent()?.file_name()?.to_str()?;
+    if formats::is_prose(extension_of(&name)) { tags::of_folder(folder) } else { None }
 }
 
 /// Returns the last extension. Sphinx publishes its sources as `.rst.txt` and `.md.txt`: those are read as what they are.

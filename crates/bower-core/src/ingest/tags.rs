@@ -44,6 +44,21 @@ pub(super) fn inline(text: &str, range: Range<usize>, masked: &[Range<usize>]) -
     tags
 }
 
+/// Returns the tag that a folder's name gives to the untagged documents in it: its words joined by `-`, from the first letter
+/// on (`01 My Projects` gives `My-Projects`). `None` if the name gives none that could be written as `#tag`.
+pub(crate) fn of_folder(name: &str) -> Option<String> {
+    let mut tag = String::with_capacity(name.len());
+    for letter in name.chars().skip_while(|letter| !letter.is_alphabetic()) {
+        if letter.is_alphanumeric() || letter == '_' {
+            tag.push(letter);
+        } else if !tag.ends_with('-') {
+            tag.push('-');
+        }
+    }
+    let tag = tag.trim_end_matches('-');
+    (!tag.is_empty() && !is_colour(tag)).then(|| tag.to_owned())
+}
+
 fn is_colour(tag: &str) -> bool {
     matches!(tag.len(), 3 | 4 | 6 | 8)
         && tag.bytes().all(|byte| byte.is_ascii_hexdigit())
@@ -58,6 +73,25 @@ mod tests {
     #[track_caller]
     fn check(text: &str, expected: &[&str]) {
         assert_eq!(inline(text, 0..text.len(), &[]), expected, "{text}");
+    }
+
+    #[test]
+    fn a_folders_name_becomes_a_tag_that_could_be_written() {
+        for (name, tag) in [
+            ("alpha", Some("alpha")),
+            ("01 My Projects", Some("My-Projects")),
+            ("a.b (c)", Some("a-b-c")),
+            ("Ärger & Co.", Some("Ärger-Co")),
+            ("日記", Some("日記")),
+            ("2024", None),
+            ("---", None),
+            ("fff", None),
+        ] {
+            assert_eq!(of_folder(name).as_deref(), tag, "{name}");
+            if let Some(tag) = tag {
+                check(&format!("#{tag}"), &[tag]);
+            }
+        }
     }
 
     #[test]

@@ -14,6 +14,7 @@ mod moves;
 mod origins;
 mod pairs;
 mod sessions;
+mod tags;
 
 use jiff::Timestamp;
 use serde_json::{Map, json};
@@ -233,7 +234,8 @@ fn a_document_keeps_adds_and_removes_chunks() {
         let before = store.chunks(&id).unwrap();
         let mut next = document("/a/v2.1/guide.md", &[]);
         next.hash = "h2".into();
-        next.kept = vec![KeptChunk { row: before[2].1, position: 0, lines: (1, 2) }];
+        next.kept =
+            vec![KeptChunk { row: before[2].1, position: 0, lines: (1, 2), tags: vec!["beta".into()] }];
         next.added = vec![chunk("/a/v2.1/guide.md", "four", 1)];
         next.removed = vec![before[0].1, before[1].1];
         let mark = store.coverage().unwrap();

@@ -52,7 +52,7 @@ pub struct NewDocument {
 }
 
 /// An unchanged chunk that the store already holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeptChunk {
     /// Its row.
     pub row: RowId,
@@ -60,6 +60,8 @@ pub struct KeptChunk {
     pub position: u32,
     /// New first and last line, from 1.
     pub lines: (u32, u32),
+    /// Its tags now, in normal form: front matter may change while the text below stays.
+    pub tags: Vec<String>,
 }
 
 /// A chunk to add.

@@ -91,6 +91,9 @@ pub trait IndexFeed {
     fn gone(&self, after: Change, upto: Change) -> Result<RowSet>;
     /// Returns the rows whose text was written after one change and up to another, ascending.
     fn text_rows(&self, after: Change, upto: Change) -> Result<Vec<RowId>>;
+    /// Returns the rows whose tags changed after one change and up to another, though their text stayed; ascending. Of the
+    /// indexes only the graph's holds tags.
+    fn retagged(&self, after: Change, upto: Change) -> Result<Vec<RowId>>;
     /// Returns the indexed texts of those rows that still exist.
     fn texts(&self, rows: &[RowId]) -> Result<Vec<IndexedText>>;
     /// Returns the mentions that were written with rows; `None` where they are not, or no longer, kept here.

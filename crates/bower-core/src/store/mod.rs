@@ -16,6 +16,7 @@ mod memories;
 mod pairs;
 mod selections;
 pub mod sqlite;
+mod tags;
 mod upkeep;
 mod vector;
 
@@ -47,6 +48,7 @@ pub use memories::{Audience, Decided, Kept, Memories, Namespace, NewMemory, Revi
 pub use pairs::{OpenPair, PairOutcome, Pairs, PossibleRow, RelationRow, WordingChanges};
 pub use selections::{Counts, RowChanges, Selections};
 pub use sqlite::{SqliteStore, file_in};
+pub use tags::{DocumentTags, GivenTags, RenameOutcome, TagRenaming, Tags, below};
 pub use upkeep::Upkeep;
 pub use vector::{NewTokens, NewVector};
 
@@ -66,6 +68,7 @@ pub trait Store:
     + Pairs
     + Lifecycle
     + Journal
+    + Tags
     + Upkeep
     + Exporter
     + Importer

@@ -75,15 +75,28 @@ pub(crate) fn replace(
     engine.store.items(&[kept.ok_or_else(gone)?.row])?.pop().flatten().ok_or_else(gone)
 }
 
+/// Most characters of a tag: a longer one is a sentence, or the rest of a broken file.
+pub(crate) const MAX_TAG_CHARS: usize = 200;
+
+/// Returns a tag as it is stored: without `#`, lower case.
+pub(crate) fn normal_tag(tag: &str) -> Result<String> {
+    let normal = tag.trim().trim_start_matches('#').to_lowercase();
+    if normal.chars().count() > MAX_TAG_CHARS {
+        let start: String = normal.chars().take(20).collect();
+        let what = format!("tag {start:?}… of {} characters", normal.chars().count());
+        return Err(Error::invalid(what, format!("use at most {MAX_TAG_CHARS}")));
+    }
+    if normal.is_empty() || normal.chars().any(|c| c.is_whitespace() || c.is_control() || c == ',') {
+        return Err(Error::invalid(format!("tag {normal:?}"), "use one word, such as release or api/v2"));
+    }
+    Ok(normal)
+}
+
 /// Returns tags as they are stored: without `#`, lower case, sorted, each once.
 pub(crate) fn normal_tags(tags: &[String]) -> Result<Vec<String>> {
     let mut normal = Vec::with_capacity(tags.len());
     for tag in tags {
-        let tag = tag.trim().trim_start_matches('#').to_lowercase();
-        if tag.is_empty() || tag.chars().any(|c| c.is_whitespace() || c.is_control() || c == ',') {
-            return Err(Error::invalid(format!("tag {tag:?}"), "use one word, such as release or api/v2"));
-        }
-        normal.push(tag);
+        normal.push(normal_tag(tag)?);
     }
     normal.sort_unstable();
     normal.dedup();

@@ -9,7 +9,7 @@ use crate::engine::Engine;
 use crate::engine::indexes::{Derived, IndexState, LANGUAGE, covered, guarded};
 use crate::engine::mentions;
 use crate::error::{Error, Result};
-use crate::item::{Change, Coverage, RowId};
+use crate::item::{Change, Coverage, RowId, RowSet};
 use crate::request::CompactWhen;
 use crate::store::{Covered, IndexedText, KeptTerms, Store};
 use crate::{files, graph, text, tokens, vector};
@@ -84,34 +84,40 @@ impl Engine {
         let store = &*self.store;
         let newest = self.next(upto)?.change;
         let text = self.indexes.text(store)?;
-        let text = self.is_due(when, newest, &text, |after| store.text_rows(after, newest))?;
+        let gone = |store: &dyn Store, after, upto| store.gone(after, upto);
+        let text = self.is_due(when, newest, &text, |after| store.text_rows(after, newest), gone)?;
         let vector = match self.model.get() {
             Ok(embedder) => {
                 let model = embedder.model();
                 let vector = self.indexes.vector(model, store)?;
-                self.is_due(when, newest, &vector, |after| store.vector_rows(model, after, newest))?
+                let fresh = |after| store.vector_rows(model, after, newest);
+                self.is_due(when, newest, &vector, fresh, gone)?
             }
             Err(_) => false,
         };
         let tokens = match self.model.tokens() {
             Some(scheme) => {
                 let tokens = self.indexes.tokens(scheme, store)?;
-                self.is_due(when, newest, &tokens, |after| store.code_rows(scheme, after, newest))?
+                let fresh = |after| store.code_rows(scheme, after, newest);
+                self.is_due(when, newest, &tokens, fresh, gone)?
             }
             None => false,
         };
         let graph = self.indexes.graph(store)?;
-        let graph = self.is_due(when, newest, &graph, |after| store.text_rows(after, newest))?;
+        let fresh = |after| mentions::changed_rows(store, after, newest);
+        let graph = self.is_due(when, newest, &graph, fresh, mentions::gone)?;
         Ok(Due { text, vector, tokens, graph })
     }
 
-    /// Whether an index is due for compaction; `fresh` returns the rows written for it after a change.
+    /// Whether an index is due for compaction; `fresh` returns the rows written for it after a change, and `gone` those that
+    /// it must not find any more.
     fn is_due<T: Derived>(
         &self,
         when: CompactWhen,
         newest: Change,
         found: &IndexState<T>,
         fresh: impl FnOnce(Change) -> Result<Vec<RowId>>,
+        gone: impl Fn(&dyn Store, Change, Change) -> Result<RowSet>,
     ) -> Result<bool> {
         let after = covered(found);
         let indexed = match found {
@@ -124,7 +130,7 @@ impl Engine {
         };
         let fresh = fresh(after)?.len();
         // Rows that were removed or replaced wait too: each question leaves them out.
-        let gone = || indexed.map_or(Ok(0), |_| self.store.gone(after, newest).map(|gone| gone.len()));
+        let gone = || indexed.map_or(Ok(0), |_| gone(&*self.store, after, newest).map(|gone| gone.len()));
         Ok(match when {
             CompactWhen::Always => fresh > 0 || (T::FORGETS && gone()? > 0),
             CompactWhen::Due => {
@@ -211,8 +217,8 @@ impl Engine {
             clear_unusable(&found, &dir)?;
             let after = covered(&found);
             let next = self.next(upto)?;
-            let gone = store.gone(after, next.change)?;
-            let rows = store.text_rows(after, next.change)?;
+            let gone = mentions::gone(store, after, next.change)?;
+            let rows = mentions::changed_rows(store, after, next.change)?;
             let mut fresh = pages(&rows, |page| mentions::of_rows(store, page));
             let mut compact =
                 |current: Option<&_>| graph::compact(&dir, current, next.clone(), &gone, purge, &mut fresh);

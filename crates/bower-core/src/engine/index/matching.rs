@@ -136,6 +136,22 @@ impl StoredFiles {
         files
     }
 
+    /// Whether a file is in a folder below what the request names.
+    pub(crate) fn is_in_folder(&self, path: &Path) -> bool {
+        path.parent().is_some_and(|folder| folder.parent().is_some_and(|above| self.roots.holds(above)))
+    }
+
+    /// Whether the stored document of a file is in another folder, which gives a file without tags another one. Folders with a
+    /// name for the machine, such as the root of a repository, give none.
+    pub(crate) fn is_in_other_folder(&self, found: &Match, path: &Path, name: &str) -> bool {
+        let stored = found.stored.as_ref().filter(|stored| stored.path != name);
+        stored.is_some_and(|stored| {
+            let at = Path::new(&stored.path);
+            ingest::folder_tag(at) != ingest::folder_tag(path)
+                && (self.is_in_folder(at) || self.is_in_folder(path))
+        })
+    }
+
     /// Returns all documents, those of this run at their new paths.
     pub(crate) fn documents(&self) -> impl Iterator<Item = &KnownDocument> {
         self.by_path.values().map(Arc::as_ref)

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use crate::config::Settings;
 use crate::engine::Engine;
-use crate::engine::curate::write::normal_tags;
-use crate::engine::index::matching::{StoredFiles, name_of};
+use crate::engine::curate::write::normal_tag;
+use crate::engine::index::matching::{Match, StoredFiles, name_of};
 use crate::engine::model::embedder_threads;
 use crate::error::{Error, Result};
 use crate::ingest::{self, Parsed, WalkEntry, WalkOptions};
@@ -21,7 +21,7 @@ use crate::store::{
 use crate::vector::in_order;
 
 /// Version of the way documents are cut. Another number makes the next run read everything again.
-const RECIPE: u32 = 7;
+const RECIPE: u32 = 8;
 
 /// One step of reading.
 pub(crate) enum SourceStep {
@@ -330,8 +330,9 @@ impl FileSource {
         }
         let found = self.stored.find(engine.store.as_ref(), path, &name, hash, &self.namespace)?;
         // A title that is made of the path is a part of every chunk, so it must be read again if it changes.
-        let is_unchanged =
-            is_same(found.stored.as_deref(), hash, &engine.settings) && !found.is_renamed(path, &name);
+        let is_unchanged = is_same(found.stored.as_deref(), hash, &engine.settings)
+            && !found.is_renamed(path, &name)
+            && !self.stored.is_in_other_folder(&found, path, &name);
         if is_unchanged {
             let moved = found.moved(path, &name);
             self.stored.keep(&name, found);
@@ -355,6 +356,7 @@ impl FileSource {
                 value => drop(parsed.metadata.insert(field.to_owned(), value)),
             }
         }
+        self.tag_by_folder(engine, path, &found, &mut parsed)?;
         // A document with another id is moved first. Else its path is written with its text.
         let moved = found.moved(path, &name).filter(|moved| moved.id != moved.from_id);
         let file = File {
@@ -374,6 +376,35 @@ impl FileSource {
         self.seen.insert(name);
         let moves_on = moved.is_none_or(|moved| each(SourceStep::Moved(Box::new(moved))));
         Ok(moves_on && each(SourceStep::Changed(Box::new(draft))))
+    }
+}
+
+impl FileSource {
+    /// Gives a document without tags of its own the name of its folder as a tag. Files directly in what is indexed get none:
+    /// that folder has a name for the machine, or is named by nobody. A file that is indexed by its own path later keeps
+    /// the tag that it got when its folder was indexed.
+    fn tag_by_folder(&self, engine: &Engine, path: &Path, found: &Match, parsed: &mut Parsed) -> Result<()> {
+        let Some(tag) = ingest::folder_tag(path).and_then(|tag| normal_tag(&tag).ok()) else { return Ok(()) };
+        if parsed
+            .tags
+            .iter()
+            .chain(parsed.chunks.iter().flat_map(|chunk| &chunk.tags))
+            .any(|tag| normal_tag(tag).is_ok())
+        {
+            return Ok(());
+        }
+        let was_tagged = || match found
+            .stored
+            .as_ref()
+            .filter(|stored| ingest::folder_tag(Path::new(&stored.path)) == ingest::folder_tag(path))
+        {
+            Some(stored) => engine.store.is_written(&stored.id, &tag),
+            None => Ok(false),
+        };
+        if self.stored.is_in_folder(path) || was_tagged()? {
+            parsed.chunks.iter_mut().for_each(|chunk| chunk.tags.push(tag.clone()));
+        }
+        Ok(())
     }
 }
 
@@ -511,6 +542,7 @@ impl File<'_> {
             row,
             position: at as u32,
             lines: chunks[at].lines,
+            tags: stored_tags(&chunks[at].tags),
         });
         let kept = kept.collect();
         let added = diff.added.iter().map(|&at| new_chunk(&id, &chunks[at], at)).collect();
@@ -537,10 +569,12 @@ impl File<'_> {
     }
 }
 
+/// Returns the tags of a file as they are stored. Invalid ones are dropped one by one; a document is never refused for them.
+fn stored_tags(tags: &[String]) -> Vec<String> {
+    tags.iter().filter_map(|tag| normal_tag(tag).ok()).collect()
+}
+
 fn new_chunk(document: &str, chunk: &ingest::Chunk, at: usize) -> NewChunk {
-    // Invalid tags of a file are dropped one by one; a document is never refused for them.
-    let tags =
-        chunk.tags.iter().filter_map(|tag| normal_tags(std::slice::from_ref(tag)).ok()).flatten().collect();
     NewChunk {
         id: chunk_id(document, &chunk.key),
         key: chunk.key.clone(),
@@ -548,7 +582,7 @@ fn new_chunk(document: &str, chunk: &ingest::Chunk, at: usize) -> NewChunk {
         section: chunk.section.clone(),
         position: at as u32,
         lines: chunk.lines,
-        tags,
+        tags: stored_tags(&chunk.tags),
         delta: DeltaData::default(),
         vector: None,
     }

@@ -58,7 +58,8 @@ fn a_chunk_that_is_replaced_leaves_no_trace_of_having_been_given() {
         let rows = store.chunks(&id).unwrap();
         store.give("s", &[given(rows[0].1, 1), given(rows[1].1, 2)], at(2), at(0)).unwrap();
         let mut next = document("/a.md", &[]);
-        next.kept = vec![KeptChunk { row: rows[1].1, position: 1, lines: (11, 19) }];
+        next.kept =
+            vec![KeptChunk { row: rows[1].1, position: 1, lines: (11, 19), tags: vec!["beta".into()] }];
         next.added = vec![chunk("/a.md", "uno", 0)];
         next.removed = vec![rows[0].1];
         store.put_documents(&[next], stamp(3)).unwrap();

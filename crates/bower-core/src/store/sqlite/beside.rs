@@ -1,4 +1,4 @@
-//! Writes the data of an item in other tables: its vector, token codes, tags, anchors and terms.
+//! Writes the data of an item in other tables: its vector, token codes, anchors and terms.
 
 use rusqlite::{Connection, OptionalExtension, Result, params};
 
@@ -45,22 +45,6 @@ pub(super) fn put_codes(
         )?
         .execute(params![row.0, model, change.0, tokens.bytes, of_waiting(row, &tokens.bytes)])?;
     Ok(())
-}
-
-/// Adds tags, and returns those that are new.
-pub(super) fn put_tags<'a>(
-    connection: &Connection,
-    row: RowId,
-    tags: &'a [String],
-) -> Result<Vec<&'a String>> {
-    let mut insert = connection.prepare_cached("INSERT OR IGNORE INTO tags (tag, row) VALUES (?1, ?2)")?;
-    let mut added = Vec::new();
-    for tag in tags {
-        if insert.execute(params![tag, row.0])? > 0 {
-            added.push(tag);
-        }
-    }
-    Ok(added)
 }
 
 /// Replaces the anchors of a memory.

@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::events::record;
 use super::states::{State, turn};
+use super::tags::{add_tags, written_tags};
 use super::ties::{end_possible, id_of, relate};
 use crate::item::{Change, Relation, RowId, Status, Turn};
 use crate::store::Stamp;
@@ -51,12 +52,7 @@ pub(super) fn supersede(
     };
     let id = id_of(connection, row)?;
     let mut detail = why.clone();
-    let added: Vec<String> = connection
-        .prepare_cached(
-            "INSERT OR IGNORE INTO tags (tag, row) SELECT tag, ?2 FROM tags WHERE row = ?1 RETURNING tag",
-        )?
-        .query_map([row.0, by.0], |row| row.get(0))?
-        .collect::<Result<_>>()?;
+    let added = add_tags(connection, by, &written_tags(connection, row)?, change)?;
     detail.insert("replaces".to_owned(), json!(id));
     detail.insert("added".to_owned(), json!(added));
     if before.supersedes_id.is_some() {

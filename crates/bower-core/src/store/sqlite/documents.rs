@@ -4,12 +4,13 @@ use rusqlite::{Connection, OptionalExtension, Result, Row, params, params_from_i
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::beside::{put_delta, put_tags, put_vector};
+use super::beside::{put_delta, put_vector};
 use super::checksums::{MOVED_DOCUMENT, of_document, seal, seal_document, seal_fields};
 use super::columns::{author, first, json_field, json_text, row_id, timestamp, word};
 use super::condition::Condition;
 use super::events::{are_few_since, next_change, record};
 use super::memories::remove_row;
+use super::tags::{forget_mentions, given_tags, put_tags, set_file_tags};
 use super::{BULK, BULK_LOG_PAGES, LOG_PAGES, SqliteStore, select};
 use crate::item::{Change, Kind, RowId, Status};
 use crate::request::{Document, Documents, Selection};
@@ -301,14 +302,17 @@ fn write_document(
     for gone in &document.removed {
         written.removed += usize::from(remove_row(connection, *gone, change, stamp)?);
     }
+    let given = given_tags(connection, row)?;
     for kept in &document.kept {
         connection
             .prepare_cached("UPDATE items SET position = ?2, first_line = ?3, last_line = ?4 WHERE row = ?1")?
             .execute(params![kept.row.0, kept.position, kept.lines.0, kept.lines.1])?;
         seal_fields(connection, kept.row)?;
+        set_file_tags(connection, kept.row, [kept.tags.as_slice(), &given].concat(), change)?;
     }
+    let place = ChunkPlace { document, row, given: &given };
     for chunk in &document.added {
-        written.added += usize::from(insert_chunk(connection, document, row, chunk, change, now)?);
+        written.added += usize::from(insert_chunk(connection, &place, chunk, change, now)?);
     }
     let detail = json!({ "path": document.path, "added": written.added, "removed": written.removed,
         "kept": document.kept.len() });
@@ -316,15 +320,22 @@ fn write_document(
     Ok(written)
 }
 
+/// The document of a new chunk: its row, and the tags that a person gave it.
+struct ChunkPlace<'a> {
+    document: &'a NewDocument,
+    row: i64,
+    given: &'a [String],
+}
+
 /// Adds a chunk; returns false if another process added the same one first.
 fn insert_chunk(
     connection: &Connection,
-    document: &NewDocument,
-    document_row: i64,
+    place: &ChunkPlace<'_>,
     chunk: &NewChunk,
     change: Change,
     now: i64,
 ) -> Result<bool> {
+    let document = place.document;
     let added = connection
         .prepare_cached(
             "INSERT INTO items (id, kind, collection, importance, confidence, decay_rate, create_time, access_time,
@@ -342,7 +353,7 @@ fn insert_chunk(
             document.scope.word(),
             document.owner,
             Status::Active.word(),
-            document_row,
+            place.row,
             chunk.position,
             chunk.lines.0,
             chunk.lines.1,
@@ -360,8 +371,12 @@ fn insert_chunk(
     connection
         .prepare_cached("INSERT INTO texts (row, summary, section, key, content, keywords) VALUES (?1, '', ?2, ?3, ?4, '[]')")?
         .execute(params![row.0, chunk.section, chunk.key, chunk.content])?;
-    put_tags(connection, row, &chunk.tags)?;
     put_delta(connection, row, change, &chunk.delta)?;
+    put_tags(connection, row, &chunk.tags)?;
+    if !place.given.is_empty() {
+        put_tags(connection, row, place.given)?;
+        forget_mentions(connection, row)?;
+    }
     if let Some(vector) = &chunk.vector {
         put_vector(connection, row, vector, change)?;
     }

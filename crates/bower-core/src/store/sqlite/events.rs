@@ -1,11 +1,20 @@
-//! Takes change numbers, and records the events of a change.
+//! Takes change numbers, and records and reads the events of a change.
 
 use rusqlite::{Connection, OptionalExtension, Result, params};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::checksums::of_event;
+use super::columns::json_field;
 use crate::item::{Change, derive_id};
 use crate::store::Stamp;
+
+/// An event of a change.
+pub(super) struct Entry {
+    pub(super) event: i64,
+    pub(super) action: String,
+    pub(super) subject: Option<String>,
+    pub(super) detail: Map<String, Value>,
+}
 
 /// Takes the next change number. This happens inside the transaction, so numbers follow the order of commits.
 pub(super) fn next_change(connection: &Connection) -> Result<Change> {
@@ -59,4 +68,22 @@ pub(super) fn mark(connection: &Connection, change: Change) -> Result<Option<u64
             Ok(u64::from_str_radix(&id, 16).expect("an id is 16 hex digits"))
         })
         .optional()
+}
+
+/// Reads the events of a change, the last first.
+pub(super) fn entries(connection: &Connection, change: Change) -> Result<Vec<Entry>> {
+    connection
+        .prepare_cached(
+            "SELECT event, action, subject, detail FROM events WHERE change = ?1 ORDER BY event DESC",
+        )?
+        .query_map([change.0], |row| {
+            let detail: String = row.get(3)?;
+            Ok(Entry {
+                event: row.get(0)?,
+                action: row.get(1)?,
+                subject: row.get(2)?,
+                detail: json_field(&detail)?,
+            })
+        })?
+        .collect()
 }

@@ -87,6 +87,19 @@ impl IndexFeed for SqliteStore {
         })
     }
 
+    fn retagged(&self, after: Change, upto: Change) -> crate::Result<Vec<RowId>> {
+        if self.schema < schema::KEEPS_RENAMED_TAGS {
+            return Ok(Vec::new());
+        }
+        self.read("read the changes", |connection| {
+            row_ids(
+                connection
+                    .prepare_cached("SELECT row FROM retagged WHERE change > ?1 AND change <= ?2")?
+                    .query_map([after.0, upto.0], first)?,
+            )
+        })
+    }
+
     fn texts(&self, rows: &[RowId]) -> crate::Result<Vec<IndexedText>> {
         self.read("read the texts", |connection| {
             let mut statement = connection.prepare_cached(INDEXED)?;
@@ -349,9 +362,11 @@ impl IndexFeed for SqliteStore {
         let every = covered.tokens.map_or(covered.vector, |(_, tokens)| tokens.min(covered.vector));
         self.write("shorten the delta", |connection| {
             connection.prepare_cached("DELETE FROM tail WHERE change <= ?1")?.execute([covered.text.0])?;
-            connection
-                .prepare_cached("DELETE FROM mention_tail WHERE change <= ?1")?
-                .execute([covered.graph.0])?;
+            for table in ["mention_tail", "retagged"] {
+                connection
+                    .prepare_cached(&format!("DELETE FROM {table} WHERE change <= ?1"))?
+                    .execute([covered.graph.0])?;
+            }
             // The mark that a purge is due stays until the purge is done.
             connection
                 .prepare_cached("DELETE FROM removals WHERE change <= ?1 AND row > 0")?

@@ -15,6 +15,8 @@ use super::desk::cache_key;
 use super::events::{next_change, record};
 use super::half_vectors::half;
 use super::memories::remove_row;
+use super::renaming::forget_names;
+use super::tags::all_tags;
 use super::ties::wordings_of;
 use super::{SqliteStore, lock};
 use crate::item::{Kind, RowId, Status, Visibility, hex};
@@ -59,6 +61,7 @@ impl SqliteStore {
             let mut receipt = Receipt { dry_run, ..Receipt::default() };
             let mut ids = Vec::new();
             let mut documents = BTreeSet::new();
+            let mut tags = BTreeSet::new();
             let mut questions = Questions::of(connection)?;
             let change = next_change(connection)?;
             // The wordings of a memory go with it.
@@ -71,6 +74,7 @@ impl SqliteStore {
                 let Some(gone) = Gone::of(connection, row)? else { continue };
                 gone.count(connection, row, &mut receipt)?;
                 questions.leave(connection, row, &gone)?;
+                tags.extend(all_tags(connection, row)?);
                 remove_row(connection, row, change, stamp)?;
                 receipt.events += clean_events(connection, &gone.id)?;
                 record(connection, change, stamp, "forget", Some(&gone.id), &json!({}))?;
@@ -90,6 +94,9 @@ impl SqliteStore {
                     receipt.documents += 1;
                     receipt.events += clean_events(connection, &id)?;
                 }
+            }
+            for event in forget_names(connection, &tags)? {
+                receipt.events += usize::from(clean_event(connection, event)?);
             }
             ids.sort_unstable();
             receipt.sha256 = hex(&Sha256::digest(ids.join("\n").as_bytes()));
@@ -322,23 +329,32 @@ impl Questions {
 
 /// Removes user-written words from the events of a subject. Returns the number of events that contained any.
 fn clean_events(connection: &Connection, subject: &str) -> Result<usize> {
-    let events: Vec<(i64, String)> = connection
-        .prepare_cached("SELECT event, detail FROM events WHERE subject = ?1 AND detail <> '{}'")?
-        .query_map([subject], |row| Ok((row.get(0)?, row.get(1)?)))?
+    let events: Vec<i64> = connection
+        .prepare_cached("SELECT event FROM events WHERE subject = ?1 AND detail <> '{}'")?
+        .query_map([subject], |row| row.get(0))?
         .collect::<Result<_>>()?;
     let mut cleaned = 0;
-    for (event, detail) in events {
-        let found: Value = json_field(&detail)?;
-        let clean = without_words(found.clone(), "").unwrap_or_else(|| json!({}));
-        if clean != found {
-            connection
-                .prepare_cached("UPDATE events SET detail = ?2 WHERE event = ?1")?
-                .execute(params![event, json_text(&clean)?])?;
-            seal_event(connection, event)?;
-            cleaned += 1;
-        }
+    for event in events {
+        cleaned += usize::from(clean_event(connection, event)?);
     }
     Ok(cleaned)
+}
+
+/// Removes user-written words from an event. Returns whether it contained any.
+fn clean_event(connection: &Connection, event: i64) -> Result<bool> {
+    let detail: String = connection
+        .prepare_cached("SELECT detail FROM events WHERE event = ?1")?
+        .query_row([event], |row| row.get(0))?;
+    let found: Value = json_field(&detail)?;
+    let clean = without_words(found.clone(), "").unwrap_or_else(|| json!({}));
+    if clean == found {
+        return Ok(false);
+    }
+    connection
+        .prepare_cached("UPDATE events SET detail = ?2 WHERE event = ?1")?
+        .execute(params![event, json_text(&clean)?])?;
+    seal_event(connection, event)?;
+    Ok(true)
 }
 
 /// Returns a value without user-written words; `None` if it is nothing but one.

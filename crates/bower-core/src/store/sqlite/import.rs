@@ -8,13 +8,14 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 
 use super::SqliteStore;
-use super::beside::{anchors_of, put_anchors, put_delta, put_tags, put_vector};
+use super::beside::{anchors_of, put_anchors, put_delta, put_vector};
 use super::checksums::{seal, seal_document};
 use super::columns::{author, json_text, row_id};
 use super::events::{next_change, record};
 use super::export::{document_of, item_at};
 use super::memories::LONGEST_CHAIN;
 use super::states::{restart, start};
+use super::tags::{put_tags, set_tags, shown_tags};
 use super::ties::{row_of, tie};
 use crate::item::{Change, Kind, Provenance, Relation, RowId, Status};
 use crate::store::Stamp;
@@ -144,12 +145,15 @@ impl Batch<'_> {
         if let Some(why) = stranger(&there, &item) {
             return Ok(PieceOutcome::Conflict(why.to_owned()));
         }
-        let same = there == ItemCopy { exposed: None, vector: None, ..item.clone() };
+        // A copy that was made before a tag was renamed has the old name.
+        let mut shown = ItemCopy { exposed: None, vector: None, ..item.clone() };
+        shown.tags = shown_tags(self.connection, &item.tags)?;
+        let same = there == shown;
         Ok(match item.update_time.cmp(&there.update_time) {
             _ if same => PieceOutcome::Same,
             std::cmp::Ordering::Less => PieceOutcome::Newer,
             std::cmp::Ordering::Equal => {
-                let what = differences(&there, &item).join(", ");
+                let what = differences(&there, &shown).join(", ");
                 PieceOutcome::Conflict(format!("it is here with another {what}, and neither is newer"))
             }
             std::cmp::Ordering::Greater => {
@@ -271,9 +275,9 @@ impl Batch<'_> {
                 item.content,
                 json_text(&item.keywords)?,
             ])?;
-        put_tags(connection, row, &item.tags)?;
         put_anchors(connection, row, &item.anchors)?;
         put_delta(connection, row, change, &new.delta)?;
+        put_tags(connection, row, &item.tags)?;
         if let Some(vector) = &new.vector {
             put_vector(connection, row, vector, change)?;
         }
@@ -335,8 +339,7 @@ impl Batch<'_> {
                 .prepare_cached("DELETE FROM relations WHERE row = ?1 AND relation = 'variant_of'")?
                 .execute([row.0])?;
         }
-        connection.prepare_cached("DELETE FROM tags WHERE row = ?1")?.execute([row.0])?;
-        put_tags(connection, row, &item.tags)?;
+        set_tags(connection, row, &item.tags, change)?;
         put_anchors(connection, row, &item.anchors)?;
         seal(connection, row)?;
         let mut why = new.why.clone();

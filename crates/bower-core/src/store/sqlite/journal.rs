@@ -6,8 +6,9 @@ use rusqlite::{Connection, OptionalExtension, Result, params_from_iter};
 use serde_json::{Map, Value, json};
 
 use super::columns::{json_field, timestamp};
-use super::events::{next_change, record};
-use super::states::{HEADS, back, entries};
+use super::events::{entries, next_change, record};
+use super::renaming::{is_retagging, undo_retagging};
+use super::states::{HEADS, back};
 use super::{SqliteStore, select};
 use crate::item::{Change, Origin, Visibility};
 use crate::request::{Event, StoreChange, Undone, Unmoved};
@@ -139,6 +140,9 @@ impl Journal for SqliteStore {
 /// Undoes a transaction: in a run over many memories whatever is unchanged since, otherwise all or nothing.
 fn undo(connection: &Connection, change: Change, event: u64, stamp: Stamp<'_>) -> Result<Undone> {
     let entries = entries(connection, change)?;
+    if is_retagging(&entries) {
+        return undo_retagging(connection, &entries, event, stamp);
+    }
     let head = entries.iter().find(|entry| entry.subject.is_none());
     let action = head.or(entries.last()).map_or_else(String::new, |entry| entry.action.clone());
     let is_run = head.is_some_and(|head| HEADS.contains(&head.action.as_str()));

@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension, Result, Row, params};
 use serde_json::{Map, Value, json};
 
 use super::SqliteStore;
-use super::beside::{anchors_of, put_anchors, put_delta, put_tags, put_vector};
+use super::beside::{anchors_of, put_anchors, put_delta, put_vector};
 use super::chains::{OBSERVED, promote, supersede};
 use super::checksums::{seal, seal_vector};
 use super::columns::{author, first, json_field, json_text, parse_word, row_id, timestamp};
@@ -14,6 +14,7 @@ use super::events::{next_change, record};
 use super::pairs::{close_review, settle, settled};
 use super::schema::KEEPS_ANCHORS;
 use super::states::{State, start, turn};
+use super::tags::{add_tags, put_tags};
 use super::ties::{id_of, memory_of, relate};
 use crate::item::{Anchor, Change, Kind, Origin, PairRuling, Relation, RowId, Ruling, Scope, Status, Tier};
 use crate::store::{Decided, Kept, Memories, Namespace, NewMemory, OWN, ReviewRow, Stamp, WriteAction};
@@ -339,6 +340,8 @@ pub(super) fn remove_row(
 ) -> Result<bool> {
     for table in [
         "tags",
+        "written_tags",
+        "retagged",
         "anchors",
         "vectors",
         "token_tail",
@@ -429,9 +432,9 @@ pub(super) fn insert_memory(
     connection
         .prepare_cached("INSERT INTO texts (row, summary, content, keywords) VALUES (?1, ?2, ?3, ?4)")?
         .execute(params![row.0, memory.summary, memory.content, json_text(&memory.keywords)?])?;
-    put_tags(connection, row, &memory.tags)?;
     put_anchors(connection, row, &memory.anchors)?;
     put_delta(connection, row, change, &memory.delta)?;
+    put_tags(connection, row, &memory.tags)?;
     if let Some(vector) = &memory.vector {
         put_vector(connection, row, vector, change)?;
     }
@@ -507,7 +510,7 @@ fn observe(
         .prepare_cached("UPDATE items SET metadata = ?2, access_time = max(access_time, ?3) WHERE row = ?1")?
         .execute(params![row.0, json_text(&merged)?, stamp.now.as_microsecond()])?;
     let tags: &[String] = if is_heard { &memory.tags } else { &[] };
-    let added = put_tags(connection, row, tags)?;
+    let added = add_tags(connection, row, tags, change)?;
     // The same text said again is about the code as it is now.
     if is_heard && memory.id == id && !memory.anchors.is_empty() {
         put_anchors(connection, row, &memory.anchors)?;

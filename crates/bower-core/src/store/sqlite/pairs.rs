@@ -6,12 +6,12 @@ use rusqlite::{Connection, OptionalExtension, Result, params};
 use serde_json::{Map, Value, json};
 
 use super::SqliteStore;
-use super::beside::put_tags;
 use super::chains::{OBSERVED, promote, supersede};
 use super::columns::{first, parse_word, row_id};
 use super::events::{are_few_since, next_change, record};
 use super::schema::KEEPS_WORDINGS;
 use super::states::{State, turn};
+use super::tags::{add_tags, written_tags};
 use super::ties::{end_possible, id_of, memory_of, relate, row_of, tie, wordings_of};
 use crate::item::{Change, PairRuling, Relation, RowId, Ruling, Status};
 use crate::store::{OpenPair, PairOutcome, Pairs, PossibleRow, RelationRow, Stamp, WordingChanges};
@@ -500,11 +500,7 @@ fn observe_wording(
         after.observations += 1;
         after.confidence = (after.confidence + OBSERVED).min(1.0);
     }
-    let tags: Vec<String> = connection
-        .prepare_cached("SELECT tag FROM tags WHERE row = ?1 ORDER BY tag")?
-        .query_map([wording.0], |row| row.get(0))?
-        .collect::<Result<_>>()?;
-    let added = put_tags(connection, row, &tags)?;
+    let added = add_tags(connection, row, &written_tags(connection, wording)?, change)?;
     let mut detail = Map::from_iter([("rule".to_owned(), json!("told")), ("added".to_owned(), json!(added))]);
     turn(connection, row, &before, &after, &mut detail, stamp)?;
     record(connection, change, stamp, "confirm", Some(&id_of(connection, row)?), &Value::Object(detail))?;

@@ -6,8 +6,22 @@ pub const APPLICATION_ID: i32 = 0x424F_5752;
 
 /// The steps; step `n` brings a store from schema `n` to `n + 1`.
 pub const MIGRATIONS: &[&str] = &[
-    SCHEMA_1, SCHEMA_2, INJECTIONS, COUNTS, FIELDS, PACKED, LIFE, HOLDERS, NEWS, CLOCK, CHECKSUMS,
-    PROVENANCE, WORDINGS, ANCHORS, MENTIONS,
+    SCHEMA_1,
+    SCHEMA_2,
+    INJECTIONS,
+    COUNTS,
+    FIELDS,
+    PACKED,
+    LIFE,
+    HOLDERS,
+    NEWS,
+    CLOCK,
+    CHECKSUMS,
+    PROVENANCE,
+    WORDINGS,
+    ANCHORS,
+    MENTIONS,
+    RENAMED_TAGS,
 ];
 
 /// First schema that keeps counts of items and documents.
@@ -39,6 +53,9 @@ pub const KEEPS_ANCHORS: u32 = 14;
 
 /// First schema that keeps the mentions of new rows.
 pub const KEEPS_MENTIONS: u32 = 15;
+
+/// First schema that keeps renamed tags.
+pub const KEEPS_RENAMED_TAGS: u32 = 16;
 
 /// The number of the newest schema.
 pub const NEWEST: u32 = MIGRATIONS.len() as u32;
@@ -591,4 +608,41 @@ CREATE TABLE mention_tail (
   mentions BLOB NOT NULL,
   checksum INTEGER
 ) STRICT;
+";
+
+/// Renamed tags. `tag_aliases` maps a tag to its new name; it is applied to every tag that is written, so that a renaming
+/// outlives the next reading of a file. `tags` holds the names that are shown. `written_tags` holds those that the writer
+/// gave, for rows with a renamed one, so that a renaming can be undone. `document_tags` are tags that a person gave a
+/// document: its next chunks get them too. `retagged` lists rows whose tags changed after they were written, until the
+/// graph index holds the change.
+const RENAMED_TAGS: &str = "
+CREATE TABLE tag_aliases (
+  tag TEXT PRIMARY KEY,
+  target TEXT NOT NULL,
+  change INTEGER NOT NULL,
+  create_time INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE written_tags (
+  row INTEGER NOT NULL REFERENCES items (row),
+  written TEXT NOT NULL,
+  tag TEXT NOT NULL,
+  PRIMARY KEY (row, written)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX written_tags_written ON written_tags (written);
+
+CREATE TABLE document_tags (
+  document INTEGER NOT NULL,
+  tag TEXT NOT NULL,
+  PRIMARY KEY (document, tag)
+) STRICT, WITHOUT ROWID;
+CREATE TRIGGER document_tags_removed AFTER DELETE ON documents BEGIN
+  DELETE FROM document_tags WHERE document = old.row;
+END;
+
+CREATE TABLE retagged (
+  row INTEGER PRIMARY KEY REFERENCES items (row),
+  change INTEGER NOT NULL
+) STRICT;
+CREATE INDEX retagged_change ON retagged (change);
 ";

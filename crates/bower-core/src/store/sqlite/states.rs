@@ -7,7 +7,8 @@ use serde_json::{Map, Value, json};
 
 use super::checksums::seal_fields;
 use super::columns::{json_field, parse_word};
-use super::events::record;
+use super::events::{Entry, record};
+use super::tags::remove_tags;
 use super::ties::{end_possible, retie, row_of};
 use super::trust::repaired;
 use crate::item::{Author, Change, Provenance, Relation, RowId, Status};
@@ -161,14 +162,6 @@ pub(super) fn restart(connection: &Connection, row: RowId, detail: &mut Map<Stri
     Ok(())
 }
 
-/// An event of a change.
-pub(super) struct Entry {
-    pub(super) event: i64,
-    pub(super) action: String,
-    pub(super) subject: Option<String>,
-    pub(super) detail: Map<String, Value>,
-}
-
 /// Whether an item is still as an event left it. Numbers are compared as printed and parsed.
 fn stands(now: &Map<String, Value>, is: &Map<String, Value>) -> bool {
     is.iter().all(|(key, left)| match (now.get(key), left) {
@@ -252,24 +245,6 @@ const MOVED: &str = "it changed since";
 const UNLINKED: &str = "the memory that it replaced no longer exists";
 const REPLACED: &str = "something else has its place since";
 
-/// Reads the events of a change, the last first.
-pub(super) fn entries(connection: &Connection, change: Change) -> Result<Vec<Entry>> {
-    connection
-        .prepare_cached(
-            "SELECT event, action, subject, detail FROM events WHERE change = ?1 ORDER BY event DESC",
-        )?
-        .query_map([change.0], |row| {
-            let detail: String = row.get(3)?;
-            Ok(Entry {
-                event: row.get(0)?,
-                action: row.get(1)?,
-                subject: row.get(2)?,
-                detail: json_field(&detail)?,
-            })
-        })?
-        .collect()
-}
-
 /// Undoes the effect of one event on its item. Returns the reason if it cannot.
 pub(super) fn back(
     connection: &Connection,
@@ -325,7 +300,7 @@ pub(super) fn back(
             present.clone().with_status(Status::Archived, stamp.now.as_microsecond())
         }
         (Some(_) | None, None) if TIES.contains(&entry.action.as_str()) || has_ties(entry) => {
-            untie(connection, entry, row, stamp)?;
+            untie(connection, entry, row, change, stamp)?;
             if has_ties(entry) {
                 swap_ties(entry, &mut detail);
                 record(connection, change, stamp, "undo", Some(id), &Value::Object(detail))?;
@@ -337,7 +312,7 @@ pub(super) fn back(
     if let Some(why) = breaks_chain(connection, id, &present, &after)? {
         return Ok(Some(why));
     }
-    untie(connection, entry, row, stamp)?;
+    untie(connection, entry, row, change, stamp)?;
     swap_ties(entry, &mut detail);
     if present.is_seen() && !after.is_seen() {
         end_possible(connection, row)?;
@@ -362,7 +337,7 @@ fn swap_ties(entry: &Entry, detail: &mut Map<String, Value>) {
 }
 
 /// Undoes the relations, tags and reviews that came with an event.
-fn untie(connection: &Connection, entry: &Entry, row: RowId, stamp: Stamp<'_>) -> Result<()> {
+fn untie(connection: &Connection, entry: &Entry, row: RowId, change: Change, stamp: Stamp<'_>) -> Result<()> {
     retie(connection, &entry.detail, stamp)?;
     let named = |key: &str| entry.detail.get(key).and_then(Value::as_str);
     let relation = match entry.action.as_str() {
@@ -405,11 +380,8 @@ fn untie(connection: &Connection, entry: &Entry, row: RowId, stamp: Stamp<'_>) -
         }
     }
     if let Some(tags) = entry.detail.get("added").and_then(Value::as_array) {
-        for tag in tags.iter().filter_map(Value::as_str) {
-            connection
-                .prepare_cached("DELETE FROM tags WHERE tag = ?1 AND row = ?2")?
-                .execute(params![tag, row.0])?;
-        }
+        let tags: Vec<&str> = tags.iter().filter_map(Value::as_str).collect();
+        remove_tags(connection, row, &tags, change)?;
     }
     Ok(())
 }

@@ -139,6 +139,9 @@ impl Upkeep for SqliteStore {
             if self.schema >= schema::KEEPS_LIFE {
                 findings.extend(broken_chains(connection)?);
             }
+            if self.schema >= schema::KEEPS_RENAMED_TAGS {
+                findings.extend(super::tags::findings(connection)?);
+            }
             let bare: u64 = connection.query_row(
                 "SELECT count(*) FROM items i LEFT JOIN texts t ON t.row = i.row WHERE t.row IS NULL",
                 [],

@@ -12,9 +12,9 @@ use crate::store::Stamp;
 use crate::store::sqlite::SqliteStore;
 use crate::store::sqlite::columns::{first, parse_word};
 use crate::store::sqlite::condition::{Condition, every};
-use crate::store::sqlite::events::{next_change, record};
+use crate::store::sqlite::events::{Entry, entries, next_change, record};
 use crate::store::sqlite::select::visible;
-use crate::store::sqlite::states::{Entry, State, back, entries, turn};
+use crate::store::sqlite::states::{State, back, turn};
 use crate::store::sqlite::ties::row_of;
 
 /// An item that an origin wrote.

@@ -16,6 +16,9 @@ const TABLES: &[&str] = &[
     "checksums",
     "texts",
     "tags",
+    "written_tags",
+    "document_tags",
+    "tag_aliases",
     "anchors",
     "vectors",
     "relations",
@@ -364,6 +367,9 @@ fn place_other(
         places.sums.insert(raw.row, number(&values[shape.at("text")]));
         return Ok(());
     }
+    if matches!(shape.name, "tag_aliases" | "document_tags") && !is_first {
+        return Ok(());
+    }
     if shape.name == "events" {
         if is_first {
             return shape.insert(connection, &values);
@@ -374,6 +380,10 @@ fn place_other(
             return shape.insert(connection, &values);
         }
         return Ok(());
+    }
+    if let Some(at) = shape.columns.iter().position(|column| column.name == "document") {
+        let Some(document) = places.documents.get(&number(&values[at])) else { return Ok(()) };
+        values[at] = Value::Integer(*document);
     }
     for name in ["row", "other"] {
         let Some(at) = shape.columns.iter().position(|column| column.name == name) else { continue };
@@ -419,7 +429,7 @@ fn finish(connection: &Connection, saved: &mut Saved) -> Result<()> {
         saved.name(format!("item {id}: its text cannot be read"));
         connection.execute("DELETE FROM items WHERE row = ?1", [row])?;
     }
-    for table in ["tags", "anchors", "vectors", "exposures", "injections"] {
+    for table in ["tags", "written_tags", "anchors", "vectors", "exposures", "injections"] {
         connection.execute(&format!("DELETE FROM {table} WHERE row NOT IN (SELECT row FROM items)"), [])?;
     }
     for table in ["relations", "reviews"] {
