@@ -10,4 +10,5 @@ pub(crate) mod purge;
 pub(crate) mod residue;
 pub(crate) mod schedule;
 mod settle;
+mod tags;
 mod wording;

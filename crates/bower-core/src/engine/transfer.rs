@@ -2,6 +2,7 @@
 
 pub(crate) mod export;
 pub(crate) mod import;
+mod tag_index;
 
 use jiff::Timestamp;
 use std::path::Path;

@@ -28,5 +28,6 @@ mod repeat;
 mod scopes;
 mod spelling;
 mod statements;
+mod tags;
 mod tidy;
 mod wordpiece;
