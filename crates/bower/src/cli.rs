@@ -15,6 +15,7 @@ mod life;
 mod mcp;
 mod moving;
 mod serve;
+mod tags;
 
 use bower_core::item::{Author, Gate, Kind, MemoryType, Profile, Rerank, Scope, Status, When};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -31,6 +32,7 @@ pub use life::{ConsolidateArgs, FeedbackArgs, PinArgs, PruneArgs, SweepArgs, Und
 pub use mcp::McpArgs;
 pub use moving::{ExportArgs, Form, ImportArgs, MigrateArgs, MigrateFrom};
 pub use serve::{ServeArgs, TokenAction, TokenArgs, TokenCreateArgs};
+pub use tags::{TagListArgs, TagsAction, TagsArgs};
 
 /// A memory and a library for AI agents: one binary, one folder, no network needed
 #[derive(Debug, Parser)]
@@ -113,6 +115,8 @@ pub enum Command {
     Graph(GraphArgs),
     /// State how two memories or two names are related, or take it back
     Relate(RelateArgs),
+    /// List tags with their numbers of items; rename, merge, export and import them
+    Tags(Box<TagsArgs>),
     /// Delete items for good, out of every table, index and log, and print a receipt
     Forget(ForgetArgs),
     /// Show the texts of a memory over time and its events, oldest first; works for deleted ones too
@@ -183,6 +187,7 @@ impl Command {
             Self::List(_) => "list",
             Self::Graph(_) => "graph",
             Self::Relate(_) => "relate",
+            Self::Tags(_) => "tags",
             Self::Forget(_) => "forget",
             Self::History(_) => "history",
             Self::Review(_) => "review",

@@ -90,6 +90,7 @@ fn run(command: Command, session: &Session) -> Result<ExitCode> {
         Command::List(arguments) => commands::list::run(&arguments, session).map(done),
         Command::Graph(arguments) => commands::graph::run(&arguments, session),
         Command::Relate(arguments) => commands::graph::relate(&arguments, session).map(done),
+        Command::Tags(arguments) => commands::tags::run(*arguments, session).map(done),
         Command::Forget(arguments) => commands::forget::run(&arguments, session),
         Command::History(arguments) => commands::history::run(&arguments, session).map(done),
         Command::Backup(arguments) => commands::backup::backup(&arguments, session).map(done),

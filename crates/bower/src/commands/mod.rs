@@ -27,6 +27,7 @@ pub mod serve;
 pub mod setup;
 pub mod status;
 pub mod sweep;
+pub mod tags;
 pub mod token;
 pub mod version;
 mod watch;

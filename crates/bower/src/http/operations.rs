@@ -5,7 +5,9 @@ use axum::body::Bytes;
 use axum::extract::Query;
 use axum::http::Uri;
 use bower_core::item::{Kind, MemoryType, Scope, Status};
-use bower_core::request::{Consolidated, Documents, History, IndexReport, Listing, Review, SettledPair};
+use bower_core::request::{
+    Consolidated, Documents, History, IndexReport, Listing, Review, SettledPair, TagList,
+};
 use jiff::Timestamp;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::DeserializeOwned;
@@ -21,7 +23,7 @@ use super::runs::{self, RunState};
 use crate::model;
 use crate::service::{
     Bounds, ConsolidateBody, Got, IndexBody, ListBody, PairBody, Reviews, SelectBody, Served, Service,
-    SettleBody, StoreState,
+    SettleBody, StoreState, TagsBody,
 };
 
 /// Function that returns the schema of a type.
@@ -234,6 +236,37 @@ impl From<DocumentsQuery> for ListBody {
     }
 }
 
+/// A page of tags, by query parameters.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct TagsQuery {
+    /// Only this tag and those nested below it, e.g. infra/db.
+    under: Option<String>,
+    /// Number of tags, 1 to 1,000; default 1,000.
+    #[schemars(range(min = 1, max = 1_000))]
+    limit: Option<u32>,
+    /// Number of tags to skip.
+    offset: Option<u32>,
+    /// Only items of this collection.
+    collection: Option<String>,
+    /// Only memories, or only chunks of documents.
+    kind: Option<Kind>,
+    /// Only items of this scope.
+    scope: Option<Scope>,
+    /// Only items of this owner.
+    owner: Option<String>,
+    /// Only documents at this path or below, and memories of this source or conversation.
+    source: Option<String>,
+}
+
+impl From<TagsQuery> for TagsBody {
+    fn from(query: TagsQuery) -> Self {
+        let TagsQuery { under, limit, offset, collection, kind, scope, owner, source } = query;
+        let items = ListQuery { collection, kind, scope, owner, source, ..ListQuery::default() };
+        Self { under, limit, offset, select: ListBody::from(items).select }
+    }
+}
+
 /// Selection of reviews.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -356,6 +389,12 @@ fn asking() -> Vec<Operation> {
             "collections",
             "The collections and how much each holds",
             |app, caller, _, _| collections(app, caller),
+        ),
+        get::<TagsQuery, TagList>(
+            "/api/v1/tags",
+            "tags",
+            "Tags with their numbers of items, by name",
+            |app, caller, _, query| Ok(app.service.tags(&query.into(), &caller.bounds, now())?),
         ),
         get::<ReviewsQuery, Reviews>(
             "/api/v1/reviews",
@@ -512,6 +551,13 @@ fn tending() -> Vec<Operation> {
             "Make patterns of memories that say much the same",
             Work::Long,
             |app, caller, _, body| consolidate(app, caller, body),
+        ),
+        post(
+            "/api/v1/tags/rename",
+            "renameTags",
+            "Rename a tag with those nested below it, or merge tags, in the whole store",
+            Work::Write,
+            served(Service::rename_tags),
         ),
         post("/api/v1/undo", "undo", "Take back what an event did", Work::Write, served(Service::undo)),
     ]

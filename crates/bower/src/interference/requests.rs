@@ -361,6 +361,10 @@ fn listed(random: &mut Random) -> Value {
     body
 }
 
+fn renamed(random: &mut Random) -> Value {
+    json!({"tags": [random.of(TAGS)], "to": random.of(TAGS), "merge": random.one_in(2), "dry_run": true})
+}
+
 fn forget(random: &mut Random, known: &Known) -> Value {
     let dry_run = random.below(3) > 0;
     if random.one_in(5) {
@@ -422,6 +426,11 @@ fn operation(id: &'static str, random: &mut Random, plan: &Plan, known: &Known, 
         "forget" => forget(random, known),
         "sweep" | "prune" => json!({"dry_run": true}),
         "consolidate" => json!({"dry_run": random.one_in(2), "similarity": 0.8, "seconds": 600}),
+        "tags" => {
+            query_text = random.of(&["", "limit=2", "under=ops"]).to_owned();
+            Value::Null
+        }
+        "renameTags" => renamed(random),
         "undo" => json!({"event": 1 + random.below(40)}),
         other => panic!("operation {other} has no request here: write one in interference/requests.rs"),
     };
@@ -458,6 +467,8 @@ fn tool(name: &str, random: &mut Random, plan: &Plan, known: &Known, folder: &Pa
         "memory_graph" if random.one_in(2) => near(random, known),
         "memory_graph" => json!({"name": entity(random, known), "to": entity(random, known)}),
         "memory_pin" | "memoryPin" => json!({"id": known.id(random), "pinned": random.one_in(2)}),
+        "memory_tags" => json!({"under": random.of(TAGS)}),
+        "memory_tags_rename" => renamed(random),
         "memory_undo" => json!({"event": 1 + random.below(40)}),
         "smart_search" => json!({"query": sentence(random), "strict": random.one_in(3)}),
         "recall_session" => json!({"lines": 20}),

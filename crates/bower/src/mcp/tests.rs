@@ -296,6 +296,10 @@ fn what_was_kept_is_pinned_and_taken_back() {
         let undone = client.fields("memory_undo", json!({"event": judged["event"]})).await;
         assert_eq!((&undone["items"], &undone["unmoved"]), (&json!([id]), &json!([])));
         assert!(client.trouble("memory_undo", json!({"event": 9_999})).await.contains("no event 9999"));
+        client.fields("memory_store", json!({"content": "The lamp is blue", "tags": ["lamp"]})).await;
+        let renamed = client.fields("memory_tags_rename", json!({"tags": ["lamp"], "to": "light"})).await;
+        let tags = client.fields("memory_tags", json!({})).await;
+        assert_eq!((&renamed["memories"], &tags["tags"][0]["tag"]), (&json!(1), &json!("light")), "{tags}");
         // A turn may be long, because it is a text and not a name.
         let said = format!("We decided to water at dawn. {}", "It was hot all week. ".repeat(500));
         let turns = json!({"conversation": "c1", "turns": [{"speaker": "user", "text": said}]});

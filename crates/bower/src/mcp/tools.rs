@@ -3,7 +3,8 @@
 
 use bower_core::item::Ruling;
 use bower_core::request::{
-    Brief, Curated, Forgotten, GraphPath, Neighbours, Related, SessionRead, SettledPair, Undone,
+    Brief, Curated, Forgotten, GraphPath, Neighbours, Related, RenamedTags, SessionRead, SettledPair,
+    TagList, Undone,
 };
 use rmcp::model::Tool as Listed;
 use schemars::JsonSchema;
@@ -18,8 +19,8 @@ use crate::failure::{Failure, Result};
 use crate::render;
 use crate::service::{
     BriefBody, ConsolidateBody, CurateBody, EVIDENCE_TOKENS, FeedbackBody, ForgetBody, Got, IndexBody,
-    ListBody, NeighboursBody, PairBody, PathBody, PinBody, Pinned, PruneBody, QueryBody, RelateBody, Served,
-    Service, SettleBody, TurnsBody, UndoBody,
+    ListBody, NeighboursBody, PairBody, PathBody, PinBody, Pinned, PruneBody, QueryBody, RelateBody,
+    RenameTagsBody, Served, Service, SettleBody, TagsBody, TurnsBody, UndoBody,
 };
 
 /// The tools that `--tools core` offers.
@@ -438,6 +439,42 @@ pub const MORE: &[Tool] = &[
         call: |call, given| {
             call.run(given, Service::pin, |pinned, now| {
                 whole(pinned, render::life::pinned(&pinned.memory, &responses::look(now)))
+            })
+        },
+    },
+    Tool {
+        name: "memory_tags",
+        about: "Tags with their numbers of items, by name.",
+        shown: &[
+            ("under", "a tag, e.g. infra/db"),
+            ("limit", "default 1000"),
+            ("offset", ""),
+            ("collections", ""),
+        ],
+        required: &[],
+        effect: Effect::Reads,
+        body: schema::of::<TagsBody>,
+        answer: schema::of_answer::<TagList>,
+        told: &["tags(tag items)", "total"],
+        call: |call, given| {
+            call.run(given, Service::tags, |list, now| {
+                whole(list, render::tags::list(list, &responses::look(now)))
+            })
+        },
+    },
+    Tool {
+        name: "memory_tags_rename",
+        about: "Rename a tag with those nested below it everywhere, now and in what is written later; with merge, several tags \
+                into one. Can be taken back.",
+        shown: &[("tags", ""), ("to", "new name"), ("merge", ""), ("dry_run", "only look")],
+        required: &["tags", "to"],
+        effect: Effect::Changes,
+        body: schema::of::<RenameTagsBody>,
+        answer: schema::of_answer::<RenamedTags>,
+        told: &["event", "memories", "chunks", "documents"],
+        call: |call, given| {
+            call.run(given, Service::rename_tags, |renamed, now| {
+                whole(renamed, render::tags::renamed(renamed, &responses::look(now)))
             })
         },
     },

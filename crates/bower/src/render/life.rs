@@ -159,7 +159,11 @@ pub fn undone(undone: &Undone, look: &Look) -> String {
         let is = if undone.dry_run { would } else { "is " };
         format!("{of} {is}taken back: {}\n", count(number, "item"))
     } else {
-        format!("{of} {would}taken back: {} as before\n", memories(number))
+        let what = match undone.action.as_str() {
+            "retag" => format!("the tags of {}", count(number, "item")),
+            _ => memories(number),
+        };
+        format!("{of} {would}taken back: {what} as before\n")
     };
     let most = if look.verbose { usize::MAX } else { FEW };
     for taken in undone.taken.iter().take(most) {

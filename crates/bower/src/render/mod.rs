@@ -21,6 +21,7 @@ pub mod review;
 pub mod sample;
 pub mod store;
 pub mod table;
+pub mod tags;
 pub mod token;
 
 use jiff::Timestamp;

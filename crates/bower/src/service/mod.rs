@@ -10,6 +10,7 @@ mod commits;
 #[cfg(any(test, feature = "fuzzing"))]
 pub mod fuzzing;
 mod graph;
+mod tags;
 
 use bower_core::engine::Engine;
 use bower_core::item::{Briefing, Origin, Visibility};
@@ -38,6 +39,7 @@ pub use bounds::{Access, Bounds, Refused, Served, Via};
 pub use graph::{
     COMMUNITIES, CommunitiesBody, EntityBody, GraphBody, NeighboursBody, PathBody, RESOLUTION, RelateBody,
 };
+pub use tags::{RenameTagsBody, TagsBody};
 
 /// Default number of hits.
 const SHOWN: usize = 10;

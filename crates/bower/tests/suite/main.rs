@@ -32,5 +32,6 @@ mod repositories;
 mod serve;
 mod setup;
 mod shapes;
+mod tags;
 #[cfg(unix)]
 mod watching;

@@ -156,6 +156,9 @@ fn nothing_of_another_owner_or_collection_is_reached_by_any_route() {
     assert!(export.body.contains("harbour") && !export.body.contains("nineteen"), "{export:?}");
     assert!(!export.body.contains("looks to the north"));
     server.post_as("/api/v1/export", &json!({"owner": "bob"}), &bound).is_problem(403);
+    assert_eq!(server.get_as("/api/v1/tags", &bound).json()["total"], 0);
+    let renaming = json!({"tags": ["a"], "to": "b"});
+    server.post_as("/api/v1/tags/rename", &renaming, &bound).is_problem(403);
     for whole in ["sweep", "prune"] {
         server.post_as(&format!("/api/v1/{whole}"), &json!({"dry_run": true}), &bound).is_problem(403);
     }

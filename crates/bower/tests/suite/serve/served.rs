@@ -30,6 +30,11 @@ fn what_one_process_keeps_the_others_find_at_once() {
 
     assert_eq!(server.get("/api/v1/items?limit=1&type=fact").json()["memories"].as_array().unwrap().len(), 1);
     assert_eq!(server.post("/api/v1/list", &json!({"tags": ["net"]})).json()["total"], 1);
+    assert_eq!(server.get("/api/v1/tags?under=net").json()["tags"][0]["items"], 1);
+    server.get("/api/v1/tags?limit=0").is_problem(400);
+    let renamed = server.post("/api/v1/tags/rename", &json!({"tags": ["net"], "to": "web"})).json();
+    assert_eq!(server.post("/api/v1/list", &json!({"tags": ["web"]})).json()["total"], 1);
+    assert_eq!(server.post("/api/v1/undo", &json!({"event": renamed["event"]})).json()["action"], "retag");
     assert_eq!(server.get("/api/v1/status").json()["total_memories"], 2);
     assert_eq!(
         server.get("/api/v1/collections").json()["collections"],
