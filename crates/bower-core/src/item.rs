@@ -415,8 +415,8 @@ words! {
 }
 
 impl Relation {
-    /// Returns how much of a walker's interest in a memory goes over to one with this relation, 0..1: as much as the reference design
-    /// gives it, none for a contradiction or what nobody has settled.
+    /// Returns the weight of this relation beside all that a memory mentions, which weighs 1; 0 for a contradiction and for what nobody has
+    /// settled. No measurement chose the weights: no set that we know has such relations.
     pub fn weight(self) -> f32 {
         match self {
             Self::Supersedes | Self::VariantOf => 1.0,

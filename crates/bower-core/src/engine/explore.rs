@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::engine::Engine;
 use crate::engine::query::graph::{links, with_graph};
-use crate::engine::query::lookup::resolve;
+use crate::engine::query::lookup::{ID_DIGITS, looks_like_id, resolve};
 use crate::engine::query::paths::{NamedItem, hops, kind_of, named_items, relations_between, rows_of};
 use crate::engine::query::plan::{Depth, FoundRows, RankRequest, Scope};
 use crate::engine::query::rank::rank;
@@ -31,8 +31,8 @@ const MOST: usize = 200;
 const MOST_STEPS: usize = 4;
 /// Items of an entity that are read for its name and its other spellings: those that mention it most strongly.
 const SPELLED: usize = 50;
-/// Nodes that are expanded before a path counts as not found.
-const MOST_EXPANDED: usize = 20_000;
+/// Nodes that are expanded before a path counts as not found; each costs some 20 microseconds.
+const MOST_EXPANDED: usize = 5_000;
 /// Best hits in which similar names are looked for.
 const NEAR_HITS: usize = 10;
 /// Most similar names that are offered.
@@ -74,6 +74,22 @@ impl Listed {
     }
 }
 
+/// Returns the items to which an entity leads, each with its share. One that a walk does not pass leads to the items that mention
+/// it most strongly.
+fn items_of(
+    graph: &Graph<'_>,
+    key: EntityKey,
+    known: &mut HashMap<EntityKey, Entity>,
+) -> Result<Vec<(NodeId, f64)>> {
+    let mut edges = graph.edges(NodeId::Entity(key), known)?;
+    if edges.is_empty() {
+        let mentions = Listed::of(graph, key).map(|listed| listed.mentions).unwrap_or_default();
+        let share = 1.0 / mentions.len().clamp(1, MOST) as f64;
+        edges.extend(mentions.iter().take(MOST).map(|(_, row, _)| (NodeId::Item(*row), share)));
+    }
+    Ok(edges)
+}
+
 /// An entity near another one.
 struct Near {
     weight: f64,
@@ -94,7 +110,7 @@ fn around(
     };
     let items = match from {
         NodeId::Item(row) => vec![(NodeId::Item(row), 1.0)],
-        NodeId::Entity(_) => graph.edges(from, known)?,
+        NodeId::Entity(key) => items_of(graph, key, known)?,
     };
     let mut found: BTreeMap<EntityKey, Near> = BTreeMap::new();
     for (item, share) in items {
@@ -115,40 +131,42 @@ fn around(
     Ok(found)
 }
 
-/// The entities near a node, nearest first, and the entity that the node is, if it is one.
+/// What [`nearest`] returns.
 type Nearest = (Vec<(Listed, Near)>, Option<Listed>);
 
 /// Returns the entities near a node, nearest first, and the entity that the node is, if it is one.
 fn nearest(graph: &Graph<'_>, start: NodeId, request: &NeighboursRequest) -> Result<Nearest> {
     let mut known = HashMap::new();
-    let mut found: BTreeMap<EntityKey, Near> = BTreeMap::new();
+    let mut seen: HashSet<EntityKey> = HashSet::new();
+    let mut near: Vec<(Listed, Near)> = Vec::new();
     let mut last: Vec<(NodeId, f64)> = vec![(start, 1.0)];
     for depth in 1..=request.depth {
         let mut next: BTreeMap<EntityKey, Near> = BTreeMap::new();
         for (from, share) in last {
             for (key, near) in around(graph, from, &mut known)? {
-                let weight = share * near.weight;
-                let one = next.entry(key).or_insert(Near { weight: 0.0, depth, by: near.by });
+                let (weight, by) = (share * near.weight, (share * near.by.0, near.by.1, near.by.2));
+                let one = next.entry(key).or_insert(Near { weight: 0.0, depth, by });
                 one.weight += weight;
+                if by.0 > one.by.0 {
+                    one.by = by;
+                }
             }
         }
-        next.retain(|key, _| !found.contains_key(key) && NodeId::Entity(*key) != start);
-        let mut best: Vec<(EntityKey, f64)> = next.iter().map(|(key, near)| (*key, near.weight)).collect();
-        best.sort_by(|one, two| two.1.total_cmp(&one.1));
+        let mut best: Vec<(EntityKey, Near)> = next
+            .into_iter()
+            .filter(|(key, _)| !seen.contains(key) && NodeId::Entity(*key) != start)
+            .collect();
+        best.sort_by(|(_, one), (_, two)| two.weight.total_cmp(&one.weight));
+        seen.extend(best.iter().map(|(key, _)| *key));
         // Farther steps go on from the nearest only.
-        best.truncate(request.limit);
-        last = best.into_iter().map(|(key, weight)| (NodeId::Entity(key), weight)).collect();
-        found.append(&mut next);
+        last =
+            best.iter().take(request.limit).map(|(key, near)| (NodeId::Entity(*key), near.weight)).collect();
+        let is_wanted = |key: EntityKey| {
+            request.kinds.is_empty() || request.kinds.contains(&kind_of(graph.entity(key).role))
+        };
+        let wanted = best.into_iter().filter(|(key, _)| is_wanted(*key)).take(request.limit);
+        near.extend(wanted.filter_map(|(key, near)| Some((Listed::of(graph, key)?, near))));
     }
-    let mut near: Vec<(EntityKey, Near)> = found.into_iter().collect();
-    near.sort_by(|(_, one), (_, two)| one.depth.cmp(&two.depth).then(two.weight.total_cmp(&one.weight)));
-    let listed = near.into_iter().filter_map(|(key, near)| Some((Listed::of(graph, key)?, near)));
-    let is_wanted = |listed: &Listed| {
-        let role = listed.mentions.first().map(|(mention, ..)| mention.role());
-        request.kinds.is_empty() || role.is_some_and(|role| request.kinds.contains(&kind_of(role)))
-    };
-    let near: Vec<(Listed, Near)> =
-        listed.filter(|(listed, _)| is_wanted(listed)).take(request.limit).collect();
     let own = match start {
         NodeId::Entity(key) => Listed::of(graph, key),
         NodeId::Item(_) => None,
@@ -168,7 +186,7 @@ impl Engine {
     ) -> Result<EntityReport> {
         check_limit(request.limit)?;
         let select = request.select.within(visibility)?;
-        let found = self.explored(&select)?;
+        let found = FoundRows::of(self, &select, None)?;
         let scope = found.scope(Profile::Bower, Depth::Hits(1));
         let keys = keys_of(&request.name);
         let listed = |graph: &Graph<'_>| Ok(keys.iter().filter_map(|key| Listed::of(graph, *key)).collect());
@@ -225,7 +243,7 @@ impl Engine {
             return Err(Error::invalid(format!("depth {}", request.depth), format!("use 1 to {MOST_STEPS}")));
         }
         let select = request.select.within(visibility)?;
-        let found = self.explored(&select)?;
+        let found = FoundRows::of(self, &select, None)?;
         let scope = found.scope(Profile::Bower, Depth::Hits(1));
         let start = self.node(visibility, &scope, &request.name, &select, now)?;
         let near = |graph: &Graph<'_>| nearest(graph, start, request);
@@ -280,10 +298,13 @@ impl Engine {
         now: Timestamp,
     ) -> Result<GraphPath> {
         let select = request.select.within(visibility)?;
-        let found = self.explored(&select)?;
+        let found = FoundRows::of(self, &select, None)?;
         let scope = found.scope(Profile::Bower, Depth::Hits(1));
         let from = self.node(visibility, &scope, &request.from, &select, now)?;
         let to = self.node(visibility, &scope, &request.to, &select, now)?;
+        if from == to {
+            return Err(Error::invalid("path", "it starts where it ends; name two entities or items"));
+        }
         let (nodes, _) = with_graph(self, &scope, &[], |graph| {
             let mut known = HashMap::new();
             // Both ends count even if one document alone mentions them, or very many do.
@@ -294,11 +315,7 @@ impl Engine {
             likeliest(&[(from, 1.0)], to, MOST_EXPANDED, |node| {
                 let mut edges = graph.edges(node, &mut known)?;
                 match node {
-                    NodeId::Entity(key) if node == from && edges.is_empty() => {
-                        let items = Listed::of(graph, key).map(|listed| listed.mentions).unwrap_or_default();
-                        let share = 1.0 / items.len().max(1) as f64;
-                        edges.extend(items.iter().take(MOST).map(|(_, row, _)| (NodeId::Item(*row), share)));
-                    }
+                    NodeId::Entity(key) if node == from => edges = items_of(graph, key, &mut known)?,
                     NodeId::Item(row) if ends.contains(&row) && !edges.iter().any(|(id, _)| *id == to) => {
                         edges.push((to, 1.0 / (edges.len() + 1) as f64));
                     }
@@ -352,10 +369,6 @@ impl Engine {
         Ok(related)
     }
 
-    fn explored(&self, select: &Selection) -> Result<FoundRows> {
-        FoundRows::of(self, select, None)
-    }
-
     /// Returns the entity or item that a name or an id means.
     fn node(
         &self,
@@ -365,6 +378,14 @@ impl Engine {
         select: &Selection,
         now: Timestamp,
     ) -> Result<NodeId> {
+        let found = resolve(self, visibility, name);
+        // A whole id is no name, even if a text has it.
+        if let (Ok((row, id)), true) = (&found, name.trim().len() == ID_DIGITS)
+            && id.eq_ignore_ascii_case(name.trim())
+            && scope.contains(*row)
+        {
+            return Ok(NodeId::Item(*row));
+        }
         let keys = keys_of(name);
         let known = |graph: &Graph<'_>| {
             Ok(keys.iter().find(|key| graph.mentions_of(**key).next().is_some()).copied())
@@ -372,11 +393,13 @@ impl Engine {
         if let (Some(key), _) = with_graph(self, scope, &[], known)? {
             return Ok(NodeId::Entity(key));
         }
-        let is_hex = name.trim().bytes().all(|b| b.is_ascii_hexdigit());
-        match resolve(self, visibility, name) {
+        match found {
             Ok((row, _)) if scope.contains(row) => Ok(NodeId::Item(row)),
-            Err(error @ Error::InvalidId { .. }) if is_hex && name.trim().len() >= 6 => Err(error),
-            Ok(_) | Err(_) => Err(self.unknown(name, select, now)?),
+            Err(error @ Error::InvalidId { .. }) if looks_like_id(name) => Err(error),
+            Ok(_) | Err(Error::InvalidId { .. } | Error::NotFound { .. }) => {
+                Err(self.unknown(name, select, now)?)
+            }
+            Err(error) => Err(error),
         }
     }
 

@@ -28,7 +28,7 @@ pub use communities::{
 pub use communities::{CommunityMember, connected_components, modularity};
 pub use compact::compact;
 pub use delta::MentionDelta;
-pub use entity::{EntityKey, Role, StoredMention};
+pub use entity::{EntityKey, Role, StoredMention, fold};
 pub use extract::{ItemText, encode, mentions};
 pub use path::likeliest;
 pub use segment::GraphIndex;

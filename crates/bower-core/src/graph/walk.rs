@@ -30,6 +30,8 @@ const MOST_OF_A_DOCUMENT: usize = 3;
 /// An entity that more than this share of the items mention is no node. In a store of fewer than 1,600 items, the limit for names
 /// is twice the square root of their number.
 const HUB_SHARE: f64 = 0.05;
+/// Least rarity of an entity.
+const LEAST_RARITY: f64 = 0.01;
 /// Occurrences that a title counts in addition.
 const TITLE_COUNT: u32 = 2;
 
@@ -201,6 +203,7 @@ impl<'a> Graph<'a> {
     /// Fails if the index is damaged.
     pub fn edges(&self, id: NodeId, known: &mut HashMap<EntityKey, Entity>) -> Result<Vec<(NodeId, f64)>> {
         let mut weighted: Vec<(NodeId, f64)> = Vec::new();
+        let items = self.items.max(2) as f64;
         match id {
             NodeId::Item(row) => {
                 for mention in self.item(row)? {
@@ -208,7 +211,8 @@ impl<'a> Graph<'a> {
                     let entity = known.entry(key).or_insert_with(|| self.entity(key));
                     let counts = mention.role() > Role::Start || entity.is_name;
                     if entity.is_node() && counts {
-                        let idf = (self.items as f64 / entity.df as f64).ln();
+                        // In a store of a few notes, all may mention it.
+                        let idf = (items / entity.df as f64).ln().max(LEAST_RARITY);
                         weighted.push((NodeId::Entity(key), strength(mention) * idf));
                     }
                 }
@@ -588,7 +592,7 @@ mod tests {
 
     #[test]
     fn hubs_and_entities_of_one_document_lead_nowhere() {
-        let mut items: Vec<&[(u32, u32)]> = vec![&[(0, 1), (1, 1)]; 5];
+        let mut items: Vec<&[(u32, u32)]> = vec![&[(0, 1), (1, 1)]; 9];
         items.resize(16, &[]);
         let (rows, none) = (rows_of(&items), RowSet::new());
         let delta = MentionDelta::new(&rows);
@@ -596,9 +600,9 @@ mod tests {
             let seeds = Seeds { items: vec![(RowId(1), 1.0)], entities };
             walk(&graph(&delta, None, &none, 16), &seeds).unwrap().items.len()
         };
-        assert_eq!(walked(Vec::new()), 1, "five of 16 are more than four");
+        assert_eq!(walked(Vec::new()), 1, "nine of 16 are more than eight");
         assert!(graph(&delta, None, &none, 16).entity(key(0)).is_hub);
-        assert_eq!(graph(&delta, None, &none, 25).entity(key(0)).df, 5);
+        assert_eq!(graph(&delta, None, &none, 25).entity(key(0)).df, 9);
         let unknown = graph(&delta, None, &none, 16).entity(key(9));
         assert!((unknown.df, unknown.is_known()) == (0, false));
         assert_eq!(walked(vec![(key(9), 0.5)]), 1, "an entity that nothing mentions");

@@ -97,9 +97,9 @@ pub struct NeighboursRequest {
     pub name: String,
     /// Steps from entity to entity, 1 to 4.
     pub depth: usize,
-    /// Only neighbours that are mentioned so; empty means all.
+    /// Only entities of these kinds; empty means all.
     pub kinds: Vec<EntityKind>,
-    /// Most neighbours, 1 to 200.
+    /// Most neighbours at each step, 1 to 200.
     pub limit: usize,
     /// The items that may be found.
     pub select: Selection,
@@ -117,7 +117,7 @@ pub struct Neighbours {
     /// The memories that the item is related to, if it is a memory.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub related: Vec<RelatedMemory>,
-    /// Its neighbours, nearest first.
+    /// Its neighbours, those at one step first, then the likeliest first.
     pub neighbours: Vec<Neighbour>,
 }
 
@@ -175,7 +175,7 @@ pub struct GraphPath {
 /// A request for the whole graph.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct GraphRequest {
-    /// Only entities that are mentioned so; empty means all.
+    /// Only entities of these kinds; empty means all.
     pub kinds: Vec<EntityKind>,
     /// Most nodes: those whose edges weigh most, if they are connected. `None` means all.
     pub limit: Option<usize>,
@@ -221,7 +221,7 @@ pub struct GraphEdge {
     pub to: String,
     /// How it mentions the entity.
     pub kind: EntityKind,
-    /// (1 + ln n) ln(D / d): n mentions here, d of D documents and memories mention it.
+    /// (1 + ln n) ln(1 + D / d): n mentions here, d of D documents and memories mention it.
     pub weight: f32,
 }
 
@@ -232,13 +232,15 @@ pub struct CommunitiesRequest {
     pub resolution: f64,
     /// The level: 0 is the finest, and each further one joins whole communities of the level before.
     pub level: usize,
-    /// Most communities that are returned, the largest.
+    /// Most communities that are returned, the largest, 1 to 200.
     pub limit: usize,
+    /// Whether the partition is saved, so that the next run starts from it. Only one of the whole store is.
+    pub save: bool,
     /// The items that may be found.
     pub select: Selection,
 }
 
-/// The communities of the graph: groups of documents, memories and entities with more connections among them than elsewhere.
+/// The communities of the graph: groups of documents, memories and entities with more connections within the group than to the rest.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct CommunitiesReport {
     /// The communities of at least two nodes, the largest first.
@@ -251,9 +253,9 @@ pub struct CommunitiesReport {
     pub level: usize,
     /// All levels, the finest first.
     pub levels: Vec<GraphLevel>,
-    /// Why the communities could not be kept for the next run.
+    /// Why the partition could not be saved for the next run.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub not_kept: Option<String>,
+    pub save_error: Option<String>,
 }
 
 /// A level of communities.

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::item::Scope;
+use crate::item::{Author, Scope};
 
 /// A relation to state, or to take back.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,7 +17,7 @@ pub struct RelateRequest {
     pub to: String,
     /// Its strength between memories, above 0 and up to 1; `None` is 1.
     pub strength: Option<f32>,
-    /// Id of the item that proves a relation between names.
+    /// Id of the item that proves a relation between names; memories have none.
     pub proof: Option<String>,
     /// Takes the relation back.
     pub undo: bool,
@@ -27,6 +27,10 @@ pub struct RelateRequest {
     pub scope: Scope,
     /// Its owner.
     pub owner: Option<String>,
+    /// Who states a relation between names.
+    pub said_by: Author,
+    /// The program in which it is stated.
+    pub host: Option<String>,
 }
 
 impl RelateRequest {

@@ -76,10 +76,10 @@ pub enum GraphAction {
         /// Steps from entity to entity, 1 to 4
         #[arg(long, value_name = "STEPS", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=4))]
         depth: u8,
-        /// Only neighbours that are mentioned so; may be given again
+        /// Only entities of this type; may be given again
         #[arg(long = "type", value_name = "TYPE", value_parser = words::<EntityKind>(EntityKind::ALL.iter().map(|v| v.word())))]
         kinds: Vec<EntityKind>,
-        /// Number of neighbours, 1 to 200
+        /// Number of neighbours at each step, 1 to 200
         #[arg(long, short = 'n', value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=200))]
         limit: u16,
     },
@@ -92,7 +92,7 @@ pub enum GraphAction {
         #[arg(value_name = "TO")]
         to: String,
     },
-    /// Show groups of documents, memories and entities that are more connected among each other than elsewhere
+    /// Show groups of documents, memories and entities with more connections within the group than to the rest
     Communities {
         /// How fine the communities are: at least 0, more with a higher one
         #[arg(long, value_name = "X", default_value_t = RESOLUTION)]
@@ -101,8 +101,8 @@ pub enum GraphAction {
         #[arg(long, value_name = "N", default_value_t = 0)]
         level: u8,
         /// Number of communities, the largest
-        #[arg(long, short = 'n', value_name = "N", default_value_t = COMMUNITIES, value_parser = clap::value_parser!(u32).range(1..))]
-        limit: u32,
+        #[arg(long, short = 'n', value_name = "N", default_value_t = COMMUNITIES, value_parser = clap::value_parser!(u16).range(1..=200))]
+        limit: u16,
     },
     /// Write the graph for other programs, or as a page with a drawing
     Export {
@@ -118,7 +118,7 @@ pub enum GraphAction {
         /// Number of nodes, the most strongly connected ones [default: all; 300 in a page]
         #[arg(long, short = 'n', value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
         limit: Option<u32>,
-        /// Only entities that are mentioned so; may be given again
+        /// Only entities of this type; may be given again
         #[arg(long = "type", value_name = "TYPE", value_parser = words::<EntityKind>(EntityKind::ALL.iter().map(|v| v.word())))]
         kinds: Vec<EntityKind>,
     },

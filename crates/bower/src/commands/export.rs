@@ -6,7 +6,7 @@ use bower_core::item::Visibility;
 use std::io::BufWriter;
 use std::path::Path;
 
-use super::{Session, now, selection, write_file};
+use super::{Session, check_free, now, selection, write_file};
 use crate::cli::{ExportArgs, Form};
 use crate::failure::{Failure, Result};
 use crate::render;
@@ -29,6 +29,15 @@ pub fn run(arguments: &ExportArgs, session: &Session) -> Result<()> {
             "--documents and --vectors are for --as jsonl",
             "leave them out: files for people and agents hold memories alone",
         ));
+    }
+    if let (Form::Jsonl, Some(file)) = (arguments.form, to) {
+        if file.is_dir() {
+            return Err(Failure::usage(
+                format!("{} is a folder", file.display()),
+                "name a file, or --as markdown for a folder of files",
+            ));
+        }
+        check_free(file, arguments.force)?;
     }
     let service = session.service()?;
     let engine = service.engine();
@@ -54,7 +63,7 @@ pub fn run(arguments: &ExportArgs, session: &Session) -> Result<()> {
                 .note(render::moving::exported(&exported, "standard output", &session.out.look()).trim_end());
             return Ok(());
         }
-        (Form::Jsonl, Some(file)) => write_file(file, arguments.force, |out| {
+        (Form::Jsonl, Some(file)) => write_file(file, |out| {
             Ok(engine.export_lines(&Visibility::everything(), &request, out, file, now)?)
         })?,
         (Form::Markdown | Form::MemoryMd, None) => {

@@ -2,9 +2,9 @@
 
 use std::process::ExitCode;
 
-use super::{Session, bounds, local, now, write_file};
+use super::{Session, bounds, check_free, local, now, write_file};
 use crate::cli::{Format, GraphAction, GraphArgs, GraphForm, RelateArgs};
-use crate::failure::{Exit, Result};
+use crate::failure::{Exit, Failure, Result};
 use crate::render::{graph, graph_file};
 use crate::service::{CommunitiesBody, EntityBody, GraphBody, NeighboursBody, PathBody, RelateBody};
 
@@ -25,7 +25,7 @@ pub fn run(arguments: &GraphArgs, session: &Session) -> Result<ExitCode> {
             let body = NeighboursBody {
                 name: name.clone(),
                 depth: Some(*depth),
-                mentioned_as: kinds.clone(),
+                kinds: kinds.clone(),
                 limit: Some(*limit),
                 ..NeighboursBody::default()
             };
@@ -51,9 +51,17 @@ pub fn run(arguments: &GraphArgs, session: &Session) -> Result<ExitCode> {
             session.out.say(&report, |look| graph::communities(&report, look))?;
         }
         GraphAction::Export { form, output, force, limit, kinds } => {
+            if let Some(file) = output {
+                check_free(file, *force)?;
+            }
+            if let (GraphForm::Html, Some(limit @ 2_001..)) = (form, limit) {
+                return Err(Failure::usage(
+                    format!("--limit {limit} for a page"),
+                    "use at most 2000; a browser cannot draw more",
+                ));
+            }
             let limit = limit.or((*form == GraphForm::Html).then_some(DRAWN));
-            let body =
-                GraphBody { mentioned_as: kinds.clone(), limit, communities: true, ..GraphBody::default() };
+            let body = GraphBody { kinds: kinds.clone(), limit, communities: true, ..GraphBody::default() };
             let whole = service.graph(&body, &bounds, now)?;
             let Some(file) = output else {
                 if *form == GraphForm::Json && session.out.format == Format::Json {
@@ -64,7 +72,7 @@ pub fn run(arguments: &GraphArgs, session: &Session) -> Result<ExitCode> {
                 return Ok(ExitCode::SUCCESS);
             };
             let text = graph_file::text(&whole, *form)?;
-            write_file(file, *force, |out| {
+            write_file(file, |out| {
                 out.write_all(text.as_bytes())
                     .map_err(|source| bower_core::Error::io("write", file, source).into())
             })?;

@@ -237,8 +237,8 @@ fn selection(arguments: &SelectArgs, now: Timestamp) -> Result<SelectBody> {
     Ok(body)
 }
 
-/// Writes a temporary file, and renames it when it is complete.
-fn write_file<T>(file: &Path, force: bool, write: impl FnOnce(&mut dyn Write) -> Result<T>) -> Result<T> {
+/// Fails if a file cannot be written at a path: a folder is there, or a file that may not be replaced.
+fn check_free(file: &Path, force: bool) -> Result<()> {
     if file.is_dir() {
         return Err(Failure::usage(format!("{} is a folder", file.display()), "name a file"));
     }
@@ -248,6 +248,11 @@ fn write_file<T>(file: &Path, force: bool, write: impl FnOnce(&mut dyn Write) ->
             "name another file, or add --force",
         ));
     }
+    Ok(())
+}
+
+/// Writes a temporary file, and renames it when it is complete. [`check_free`] was called before.
+fn write_file<T>(file: &Path, write: impl FnOnce(&mut dyn Write) -> Result<T>) -> Result<T> {
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let failed = |source| Failure::from(Error::io("write", file, source));
     let mut aside = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;

@@ -195,13 +195,15 @@ table! {
             Nothing,
             404,
             "a question in words finds items without naming an entity",
-        ),
+        )
+        .http(LISTS),
         row(
             || Error::UnknownEntity { name: "Ada".into(), near: vec!["Ada Lovelace".into(), "Ida".into()] },
             Nothing,
             404,
             "similar names: Ada Lovelace, Ida",
-        ),
+        )
+        .http(LISTS),
     ]
     Error::Outside { .. } => [row(
         || Error::Outside { what: "owner", wanted: "bob".into(), bound: "ann".into() },

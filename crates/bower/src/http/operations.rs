@@ -443,15 +443,15 @@ fn exploring() -> Vec<Operation> {
         post(
             "/api/v1/graph/communities",
             "graphCommunities",
-            "Groups of documents, memories and entities that are more connected among each other than elsewhere",
-            Work::Read,
+            "Groups of documents, memories and entities with more connections within the group than to the rest",
+            Work::Long,
             served(Service::graph_communities),
         ),
         post(
             "/api/v1/graph",
             "graph",
             "Documents and memories with the entities that connect them, as nodes and edges",
-            Work::Read,
+            Work::Long,
             served(Service::graph),
         ),
     ]

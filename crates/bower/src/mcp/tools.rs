@@ -160,19 +160,21 @@ struct ConnectedBody {
     /// Another one: returns the path to it.
     #[serde(default)]
     to: Option<String>,
+    /// Without to: steps from entity to entity, 1 to 4; default 1.
+    #[serde(default)]
+    depth: Option<u8>,
     /// Number of neighbours, 1 to 200; default 10.
     #[serde(default)]
     limit: Option<u16>,
 }
 
-/// What connects entities.
+/// What connects entities: the neighbours of one, or the path between two.
 #[derive(Debug, Serialize, JsonSchema)]
-#[serde(untagged)]
-enum Connected {
-    /// The neighbours of one.
-    Near(Neighbours),
-    /// The path between two.
-    Path(GraphPath),
+struct Connected {
+    #[serde(flatten)]
+    near: Option<Neighbours>,
+    #[serde(flatten)]
+    path: Option<GraphPath>,
 }
 
 /// Returns an answer with all its fields.
@@ -401,7 +403,7 @@ pub const MORE: &[Tool] = &[
             ("undo", "take it back"),
         ],
         required: &["from", "type", "to"],
-        effect: Effect::Keeps,
+        effect: Effect::Changes,
         body: schema::of::<RelateBody>,
         answer: schema::of_answer::<Related>,
         told: &["outcome", "memory"],
@@ -418,6 +420,7 @@ pub const MORE: &[Tool] = &[
         shown: &[
             ("name", "a name, #tag, note path or id"),
             ("to", "the same"),
+            ("depth", "1-4"),
             ("limit", "1-200, default 10"),
         ],
         required: &["name"],
@@ -540,18 +543,18 @@ fn store(call: &Call<'_>, given: Given<'_>) -> Served<Response> {
 }
 
 fn connected(call: &Call<'_>, given: Given<'_>) -> Served<Response> {
-    let ConnectedBody { name, to, limit } = given.understood()?;
+    let ConnectedBody { name, to, depth, limit } = given.understood()?;
     let look = responses::look(call.now);
     if let Some(to) = to {
         let body = PathBody { from: name, to, ..PathBody::default() };
         let path = call.service.graph_path(&body, call.bounds, call.now)?;
         let text = render::graph::path(&path, &look);
-        return Ok(whole(&Connected::Path(path), text));
+        return Ok(whole(&Connected { near: None, path: Some(path) }, text));
     }
-    let body = NeighboursBody { name, limit, ..NeighboursBody::default() };
+    let body = NeighboursBody { name, depth, limit, ..NeighboursBody::default() };
     let near = call.service.graph_neighbours(&body, call.bounds, call.now)?;
     let text = render::graph::neighbours(&near, &look);
-    Ok(whole(&Connected::Near(near), text))
+    Ok(whole(&Connected { near: Some(near), path: None }, text))
 }
 
 fn settle(call: &Call<'_>, given: Given<'_>) -> Served<Response> {

@@ -18,17 +18,18 @@ pub fn entity(report: &EntityReport, look: &Look) -> String {
     let mut notes = vec![format!(
         "mentioned by {} in {}",
         count(report.entity.items as u64, "item"),
-        count(report.documents as u64, "document")
+        counted(report.documents as u64, "document or memory", "documents and memories")
     )];
     if !report.aliases.is_empty() {
-        notes.push(format!("also written {}", report.aliases.join(", ")));
+        notes.push(format!("also written {}", line(&report.aliases.join(", "))));
     }
     if !report.also.is_empty() {
-        let also: Vec<_> = report.also.iter().map(|one| format!("{} ({})", one.name, one.kind)).collect();
+        let also: Vec<_> =
+            report.also.iter().map(|one| format!("{} ({})", line(&one.name), one.kind)).collect();
         notes.push(format!("other entities of that name: {}", also.join(", ")));
     }
     if report.hub {
-        notes.push("so many items mention it that questions do not follow it".to_owned());
+        notes.push("hub: too many items mention it, so queries do not pass it".to_owned());
     }
     for note in notes {
         out.push_str(&look.paint(style::DIM, wrapped("  ", &note, look).trim_end()));
@@ -59,7 +60,7 @@ pub fn neighbours(near: &Neighbours, look: &Look) -> String {
         };
         let note = format!(
             "{}, {}{steps}",
-            neighbour.relation.as_deref().unwrap_or(neighbour.entity.kind.word()),
+            neighbour.relation.as_deref().map_or_else(|| neighbour.entity.kind.word().to_owned(), line),
             count(neighbour.entity.items as u64, "item")
         );
         let _ = writeln!(
@@ -113,17 +114,21 @@ pub fn communities(report: &CommunitiesReport, look: &Look) -> String {
         .enumerate()
         .map(|(at, level)| format!("level {at}: {} (modularity {:.3})", level.count, level.modularity))
         .collect();
-    let alone = counted(report.alone as u64, "document or memory", "documents and memories");
+    let alone = counted(report.alone as u64, "document or memory is", "documents and memories are");
     let foot = format!(
-        "{} of {}, {alone} alone; {}",
+        "{} of {} shown, {alone} in none; {}",
         report.communities.len(),
         counted(report.total as u64, "community", "communities"),
         levels.join(", ")
     );
     out.push_str(&look.paint(style::DIM, wrapped("", &foot, look).trim_end()));
     out.push('\n');
-    if let Some(reason) = &report.not_kept {
-        out.push_str(&wrapped("! ", &format!("the next run starts anew: {reason}"), look));
+    if let Some(reason) = &report.save_error {
+        out.push_str(&wrapped(
+            "! ",
+            &format!("the communities were not saved for the next run: {reason}"),
+            look,
+        ));
     }
     out
 }
@@ -151,7 +156,7 @@ pub fn hops(hops: &[Hop], lead: &str, look: &Look) -> String {
         out.push_str(&proof(&format!("{lead}  "), "", &hop.proof, look));
         if let Some(to) = &hop.to {
             let note = match (&hop.relation, hop.kind) {
-                (Some(relation), _) => format!(" ({relation})"),
+                (Some(relation), _) => format!(" ({})", line(relation)),
                 (None, Some(EntityKind::Link)) => " (linked)".to_owned(),
                 (None, Some(EntityKind::Tag)) => " (tag)".to_owned(),
                 (None, Some(EntityKind::Title)) => " (title)".to_owned(),
@@ -164,7 +169,7 @@ pub fn hops(hops: &[Hop], lead: &str, look: &Look) -> String {
                 look.paint(style::DIM, &note)
             );
         } else if let Some(relation) = &hop.relation {
-            let _ = writeln!(out, "{lead}  {}", look.paint(style::DIM, relation));
+            let _ = writeln!(out, "{lead}  {}", look.paint(style::DIM, &line(relation)));
         }
     }
     out

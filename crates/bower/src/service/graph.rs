@@ -12,7 +12,9 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Access, Bounds, SelectBody, Served, Service};
+use crate::failure::Failure;
+
+use super::{Access, Bounds, SelectBody, Served, Service, Via};
 
 /// A relation to state, between two memories or between two names.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -51,7 +53,10 @@ pub const NEAR: u16 = 10;
 /// Default resolution of communities.
 pub const RESOLUTION: f64 = 0.5;
 /// Default number of communities.
-pub const COMMUNITIES: u32 = 20;
+pub const COMMUNITIES: u16 = 20;
+/// Default number of nodes over a wire, and the most, because a response is held in memory whole.
+const NODES: u32 = 1_000;
+const MOST_NODES: u32 = 10_000;
 
 /// An entity to look up.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -77,7 +82,7 @@ pub struct NeighboursBody {
     #[schemars(range(min = 1, max = 4))]
     pub depth: Option<u8>,
     /// Only neighbours that are mentioned so.
-    pub mentioned_as: Vec<EntityKind>,
+    pub kinds: Vec<EntityKind>,
     /// Number of neighbours, 1 to 200; default 10.
     #[schemars(range(min = 1, max = 200))]
     pub limit: Option<u16>,
@@ -104,15 +109,28 @@ pub struct PathBody {
 #[serde(default, deny_unknown_fields)]
 pub struct GraphBody {
     /// Only entities that are mentioned so.
-    pub mentioned_as: Vec<EntityKind>,
-    /// Number of nodes, the most strongly connected ones; default all.
-    #[schemars(range(min = 1))]
+    pub kinds: Vec<EntityKind>,
+    /// Number of nodes, the most strongly connected ones, 1 to 10,000; default 1,000.
+    #[schemars(range(min = 1, max = 10_000))]
     pub limit: Option<u32>,
     /// Add the number of its community to each node.
     pub communities: bool,
     /// Selection of items.
     #[serde(flatten)]
     pub select: SelectBody,
+}
+
+/// Returns the number of nodes to return; `None` is all, on the command line only.
+fn nodes(limit: Option<u32>, bounds: &Bounds) -> Result<Option<usize>, Failure> {
+    let limit = match (bounds.via, limit) {
+        (Via::Wire, limit) => Some(limit.unwrap_or(NODES)),
+        (Via::CommandLine, limit) => limit,
+    };
+    let most = if bounds.via == Via::Wire { MOST_NODES } else { u32::MAX };
+    if let Some(wrong) = limit.filter(|limit| !(1..=most).contains(limit)) {
+        return Err(Failure::usage(format!("limit {wrong}"), format!("use 1 to {most}")));
+    }
+    Ok(limit.map(|limit| limit as usize))
 }
 
 /// The communities to return.
@@ -124,8 +142,9 @@ pub struct CommunitiesBody {
     pub resolution: Option<f64>,
     /// The level: 0, the default, is the finest.
     pub level: Option<u8>,
-    /// Number of communities, the largest; default 20.
-    pub limit: Option<u32>,
+    /// Number of communities, the largest, 1 to 200; default 20.
+    #[schemars(range(min = 1, max = 200))]
+    pub limit: Option<u16>,
     /// Selection of items.
     #[serde(flatten)]
     pub select: SelectBody,
@@ -142,7 +161,9 @@ impl Service {
         let request = CommunitiesRequest {
             resolution: body.resolution.unwrap_or(RESOLUTION),
             level: body.level.unwrap_or(0).into(),
-            limit: body.limit.unwrap_or(COMMUNITIES) as usize,
+            limit: body.limit.unwrap_or(COMMUNITIES).into(),
+            // A caller over a wire only reads.
+            save: bounds.via == Via::CommandLine,
             select: body.select.selection(bounds.via, now)?,
         };
         Ok(self.engine.graph_communities(&bounds.visibility(), &request)?)
@@ -162,6 +183,8 @@ impl Service {
             collection: place.collection,
             scope: place.scope,
             owner: place.owner,
+            said_by: bounds.author(None)?,
+            host: bounds.host.clone(),
         };
         Ok(self.engine.relate(&bounds.visibility(), &request, now)?)
     }
@@ -186,7 +209,7 @@ impl Service {
         let request = NeighboursRequest {
             name: body.name.clone(),
             depth: body.depth.unwrap_or(1).into(),
-            kinds: body.mentioned_as.clone(),
+            kinds: body.kinds.clone(),
             limit: body.limit.unwrap_or(NEAR).into(),
             select: body.select.selection(bounds.via, now)?,
         };
@@ -206,8 +229,8 @@ impl Service {
     /// Returns the graph, or its most strongly connected part.
     pub fn graph(&self, body: &GraphBody, bounds: &Bounds, now: Timestamp) -> Served<WholeGraph> {
         let request = GraphRequest {
-            kinds: body.mentioned_as.clone(),
-            limit: body.limit.map(|limit| limit as usize),
+            kinds: body.kinds.clone(),
+            limit: nodes(body.limit, bounds)?,
             communities: body.communities,
             select: body.select.selection(bounds.via, now)?,
         };

@@ -33,11 +33,10 @@ pub const KNOBS: &[Knob] = &[
     ),
     knob("bower.complete_few", Form::Whole(0, 200), "how many candidates have a rare word at most"),
     knob(
-        "bower.graph_named_weight",
+        "bower.graph_weight",
         WEIGHT,
-        "weight of what names and links connect, if the question names something rare",
+        "weight of what names and links connect, for a question of names alone",
     ),
-    knob("bower.graph_weight", WEIGHT, "weight of what names and links connect, for any other question"),
     knob("bower.neighbour_weight", SHARE, "the share of its neighbours' scores that an item gains"),
     knob("bower.neighbours", Form::Whole(0, 50), "neighbours in meaning that count"),
     knob("bower.neighbourhood", Form::Whole(0, 200), "among how many of the best neighbours are looked for"),

@@ -4,17 +4,20 @@
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
-use crate::engine::query::lookup::resolve;
+use crate::engine::query::lookup::{looks_like_id, resolve};
 use crate::engine::query::paths::{RELATION_FROM, RELATION_TO, RELATION_TYPE};
 use crate::engine::{ACTOR, Engine};
 use crate::error::{Error, Missing, Result};
 use crate::filter::Filter;
+use crate::graph::fold;
 use crate::item::{Gate, Kind, MemoryType, Relation, RowId, Verdict, Visibility};
 use crate::request::{CurateRequest, RelateOutcome, RelateRequest, Related, Selection};
 use crate::store::{PairOutcome, Stamp};
 
-/// Longest type of a relation between names, in bytes.
+/// Longest type of a relation between names, in characters.
 const LONGEST_TYPE: usize = 40;
+/// Most owners who state the same relation.
+const MOST_OWNERS: usize = 1_000;
 /// Longest name, in bytes: as long as the name in a link may be.
 const LONGEST_NAME: usize = 200;
 
@@ -34,7 +37,7 @@ fn memory(engine: &Engine, visibility: &Visibility, text: &str) -> Result<Option
             }
             Ok(Some((row, id)))
         }
-        Err(Error::InvalidId { .. } | Error::NotFound { .. }) => Ok(None),
+        Err(Error::InvalidId { .. } | Error::NotFound { .. }) if !looks_like_id(text) => Ok(None),
         Err(error) => Err(error),
     }
 }
@@ -42,8 +45,8 @@ fn memory(engine: &Engine, visibility: &Visibility, text: &str) -> Result<Option
 /// Checks a name, and returns it on one line.
 fn name(text: &str) -> Result<String> {
     let name = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let reason = if name.is_empty() {
-        "it is empty"
+    let reason = if fold(&name).is_empty() {
+        "it has no letter or digit"
     } else if name.len() > LONGEST_NAME {
         "it is longer than 200 bytes"
     } else if name.contains(['[', ']', '|', '#']) {
@@ -59,7 +62,7 @@ fn name(text: &str) -> Result<String> {
 fn verb(text: &str) -> Result<String> {
     let verb = text.trim().to_lowercase().replace([' ', '-'], "_");
     let is_verb = !verb.is_empty()
-        && verb.len() <= LONGEST_TYPE
+        && verb.chars().count() <= LONGEST_TYPE
         && verb.starts_with(char::is_alphabetic)
         && verb.chars().all(|c| c.is_alphanumeric() || c == '_');
     if is_verb {
@@ -92,6 +95,19 @@ fn relate_memories(
     if from.0 == to.0 {
         return Err(Error::invalid(format!("memory {}", from.1), "the two ids are of one memory; name two"));
     }
+    if request.proof.is_some() {
+        return Err(Error::invalid("proof", "only relations between names have one; leave it out"));
+    }
+    let namespaces = engine.store.items(&[from.0, to.0])?;
+    let namespaces: Vec<_> =
+        namespaces.iter().flatten().map(|item| (&item.collection, item.scope, &item.owner)).collect();
+    if namespaces.windows(2).any(|pair| pair[0] != pair[1]) {
+        // Whoever sees one of them may not see the other.
+        return Err(Error::invalid(
+            "relation",
+            "the two memories differ in their collection, scope or owner",
+        ));
+    }
     let strength = request.strength.unwrap_or(1.0);
     if !(strength > 0.0 && strength <= 1.0) {
         return Err(Error::invalid(format!("strength {strength}"), "use a number above 0 and up to 1"));
@@ -101,6 +117,10 @@ fn relate_memories(
     let (outcome, event) = match engine.store.relate(from.0, relation, to.0, strength, stamp)? {
         PairOutcome::Settled(event) => {
             (if request.undo { RelateOutcome::Ended } else { RelateOutcome::Stated }, Some(event))
+        }
+        PairOutcome::Unchanged if request.undo => {
+            let id = format!("{} {word} {}", from.1, to.1);
+            return Err(Error::NotFound { what: Missing::Named("relation"), id });
         }
         PairOutcome::Unchanged => (RelateOutcome::Unchanged, None),
         PairOutcome::Void => {
@@ -122,6 +142,9 @@ fn relate_names(
     now: Timestamp,
 ) -> Result<Related> {
     let (from, to, relation) = (name(&request.from)?, name(&request.to)?, verb(&request.relation)?);
+    if fold(&from) == fold(&to) {
+        return Err(Error::invalid("relation", "both sides are the same name; give two"));
+    }
     if request.strength.is_some() {
         return Err(Error::invalid("strength", "only relations between memories have one; leave it out"));
     }
@@ -130,15 +153,19 @@ fn relate_names(
         (RELATION_TYPE.to_owned(), json!(relation)),
         (RELATION_TO.to_owned(), json!(to)),
     ]);
+    let collection = request.collection.clone().unwrap_or_else(|| engine.settings.memory_collection.clone());
     let same = Selection {
         kinds: vec![Kind::Memory],
         filter: Some(Filter::from_value(&Value::Object(fields.clone()))?),
         scope: Some(request.scope),
         owner: request.owner.clone(),
-        collections: request.collection.iter().cloned().collect(),
+        collections: vec![collection],
         ..Selection::default()
     };
-    let stated = engine.list(visibility, &same, 1, 0)?.memories.pop();
+    let mut stated = engine.list(visibility, &same, MOST_OWNERS, 0)?.memories;
+    // A selection without an owner selects those of all owners.
+    stated.retain(|memory| memory.owner == request.owner);
+    let stated = stated.pop();
     let related = |outcome, memory| Related {
         from: from.clone(),
         relation: relation.clone(),
@@ -168,11 +195,18 @@ fn relate_names(
                 collection: request.collection.clone(),
                 scope: request.scope,
                 owner: request.owner.clone(),
+                said_by: request.said_by,
+                host: request.host.clone(),
                 gate: Some(Gate::Off),
                 ..CurateRequest::new(format!("[[{from}]] {} [[{to}]].", relation.replace('_', " ")))
             };
             let curated = engine.curate(visibility, &keep, now)?;
-            let outcome = if curated.is_update { RelateOutcome::Unchanged } else { RelateOutcome::Stated };
+            // An earlier memory may say the same without being a statement of this relation.
+            let is_stated = |id: &String| {
+                Ok::<_, Error>(engine.get(visibility, id)?.metadata.contains_key(RELATION_TYPE))
+            };
+            let is_stated = curated.id.as_ref().map(is_stated).transpose()?.unwrap_or(false);
+            let outcome = if is_stated { RelateOutcome::Stated } else { RelateOutcome::Unchanged };
             match (curated.id, curated.reason) {
                 (Some(id), _) => Ok(related(outcome, Some(id))),
                 (None, reason) => {

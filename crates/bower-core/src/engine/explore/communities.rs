@@ -1,12 +1,13 @@
 //! Groups the graph into communities, and names each by its most central entities and documents.
-//! The partition of the whole store is kept beside the indexes. The next run starts from it, so that communities stay while
-//! little changes.
+//! The partition of the whole store is saved beside the indexes. The next run starts from it, so that communities stay while
+//! little changes. Forgetting removes the file.
 
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use super::check_limit;
 use super::whole::whole;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -29,9 +30,9 @@ const SEED: u64 = 1;
 /// Name of the file with the last partition, in the store's index folder.
 const FILE: &str = "communities.json";
 
-/// A partition as it is kept: the community of each node by its id.
+/// A partition as it is saved: the community of each node by its id.
 #[derive(Serialize, Deserialize)]
-struct Kept {
+struct SavedPartition {
     resolution: f64,
     communities: BTreeMap<String, u32>,
 }
@@ -67,23 +68,24 @@ pub(super) fn partition(
     Ok(Partition { graph, levels })
 }
 
-/// Returns the file with the last partition of the whole store.
-fn file(engine: &Engine) -> PathBuf {
-    engine.indexes.folder().join(FILE)
+/// Returns the file with the last partition of the whole store; `None` for a part of it, which it would not fit.
+fn file(engine: &Engine, visibility: &Visibility, select: &Selection) -> Option<PathBuf> {
+    let is_whole = visibility.is_everything() && *select == Selection::default();
+    is_whole.then(|| engine.indexes.folder().join(FILE))
 }
 
 /// Returns the last partition with a resolution; `None` if there is none, or if it cannot be read: it is made again.
-fn kept(file: &Path, resolution: f64) -> Option<BTreeMap<String, u32>> {
+fn load(file: &Path, resolution: f64) -> Option<BTreeMap<String, u32>> {
     let text = std::fs::read_to_string(file).ok()?;
-    let kept: Kept = serde_json::from_str(&text).ok()?;
-    kept.resolution.total_cmp(&resolution).is_eq().then_some(kept.communities)
+    let saved: SavedPartition = serde_json::from_str(&text).ok()?;
+    saved.resolution.total_cmp(&resolution).is_eq().then_some(saved.communities)
 }
 
 /// Writes a partition for the next run.
-fn keep(file: &Path, whole: &WholeGraph, level: &CommunityLevel) -> Result<()> {
+fn save(file: &Path, whole: &WholeGraph, level: &CommunityLevel) -> Result<()> {
     let communities = whole.nodes.iter().zip(&level.of_node).map(|(node, one)| (node.id.clone(), *one));
-    let kept = Kept { resolution: level.resolution, communities: communities.collect() };
-    let text = serde_json::to_vec(&kept).map_err(|error| Error::io("write", file, error.into()))?;
+    let saved = SavedPartition { resolution: level.resolution, communities: communities.collect() };
+    let text = serde_json::to_vec(&saved).map_err(|error| Error::io("write", file, error.into()))?;
     // Two processes may write at once.
     let aside = file.with_extension(format!("{}.new", std::process::id()));
     let write = || -> std::io::Result<()> {
@@ -99,7 +101,7 @@ fn keep(file: &Path, whole: &WholeGraph, level: &CommunityLevel) -> Result<()> {
 }
 
 /// Returns what is to be told of a community.
-fn told(whole: &WholeGraph, number: u32, community: &Community, parent: Option<u32>) -> GraphCommunity {
+fn described(whole: &WholeGraph, number: u32, community: &Community, parent: Option<u32>) -> GraphCommunity {
     let mut members = community.members.clone();
     members.sort_by(|one, two| two.inner_degree.total_cmp(&one.inner_degree).then(one.node.cmp(&two.node)));
     let nodes = members.iter().filter_map(|member| whole.nodes.get(member.node as usize));
@@ -128,11 +130,11 @@ pub(super) fn communities(
     visibility: &Visibility,
     request: &CommunitiesRequest,
 ) -> Result<CommunitiesReport> {
+    check_limit(request.limit)?;
     let everything = GraphRequest { select: request.select.clone(), ..GraphRequest::default() };
     let graph = whole(engine, visibility, &everything)?;
-    // Another caller's part of the store would not fit.
-    let file = (visibility.is_everything() && request.select == Selection::default()).then(|| file(engine));
-    let previous = file.as_ref().and_then(|file| kept(file, request.resolution));
+    let file = file(engine, visibility, &request.select);
+    let previous = file.as_ref().and_then(|file| load(file, request.resolution));
     let partition = partition(&graph, request.resolution, previous.as_ref())?;
     let Some(level) = partition.levels.get(request.level) else {
         let most = partition.levels.len().saturating_sub(1);
@@ -145,14 +147,15 @@ pub(super) fn communities(
         .filter(|(community, _)| community.members.len() > 1)
         .map(|(community, number)| {
             let parent = parents.as_ref().and_then(|parents| parents.get(number as usize)).copied();
-            told(&graph, number, community, parent)
+            described(&graph, number, community, parent)
         })
         .collect();
     let alone = level.count - found.len();
     found.sort_by_key(|one| (std::cmp::Reverse(one.item_count + one.entity_count), one.number));
     let total = found.len();
     found.truncate(request.limit);
-    let not_kept = file.and_then(|file| keep(&file, &graph, partition.levels.first()?).err());
+    let file = file.filter(|_| request.save);
+    let save_error = file.and_then(|file| save(&file, &graph, partition.levels.first()?).err());
     Ok(CommunitiesReport {
         communities: found,
         total,
@@ -167,13 +170,21 @@ pub(super) fn communities(
                 count: level.count,
             })
             .collect(),
-        not_kept: not_kept.map(|error| error.to_string()),
+        save_error: save_error.map(|error| error.to_string()),
     })
 }
 
-/// Writes the community of each node into a graph.
-pub(super) fn mark(graph: &mut WholeGraph) -> Result<()> {
-    let partition = partition(graph, CommunityOptions::default().resolution, None)?;
+/// Writes the community of each node into a graph. The whole store has those of the last run.
+pub(super) fn mark(
+    engine: &Engine,
+    visibility: &Visibility,
+    request: &GraphRequest,
+    graph: &mut WholeGraph,
+) -> Result<()> {
+    let resolution = CommunityOptions::default().resolution;
+    let file = file(engine, visibility, &request.select).filter(|_| request.kinds.is_empty());
+    let previous = file.and_then(|file| load(&file, resolution));
+    let partition = partition(graph, resolution, previous.as_ref())?;
     if let Some(level) = partition.levels.first() {
         for (node, community) in graph.nodes.iter_mut().zip(&level.of_node) {
             node.community = Some(*community);

@@ -9,7 +9,7 @@ use crate::engine::Engine;
 use crate::engine::mentions::text_of;
 use crate::engine::query::paths::{kind_of, shown};
 use crate::engine::query::plan::{Depth, FoundRows};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::graph::{EntityKey, Role, hub_limit, mentions};
 use crate::item::{Change, NodeKind, Profile, RowId, Visibility};
 use crate::request::{GraphEdge, GraphNode, GraphRequest, WholeGraph};
@@ -98,7 +98,7 @@ impl Collection {
                 graph.hubs.push(entity.name);
                 continue;
             }
-            let rarity = (documents / entity.by.len() as f32).ln();
+            let rarity = (documents / entity.by.len() as f32).ln_1p();
             for (node, mentioned) in &entity.by {
                 graph.edges.push(GraphEdge {
                     from: graph.nodes[*node].id.clone(),
@@ -122,6 +122,9 @@ impl Collection {
 
 /// Returns the graph of the items that the caller may see.
 pub(super) fn whole(engine: &Engine, visibility: &Visibility, request: &GraphRequest) -> Result<WholeGraph> {
+    if request.limit == Some(0) {
+        return Err(Error::invalid("limit 0", "use 1 or more"));
+    }
     let select = request.select.within(visibility)?;
     let found = FoundRows::of(engine, &select, None)?;
     let scope = found.scope(Profile::Bower, Depth::Hits(1));
@@ -140,7 +143,7 @@ pub(super) fn whole(engine: &Engine, visibility: &Visibility, request: &GraphReq
     }
     let mut graph = collection.graph(request);
     if request.communities {
-        communities::mark(&mut graph)?;
+        communities::mark(engine, visibility, request, &mut graph)?;
     }
     if let Some(most) = request.limit {
         keep_strongest(&mut graph, most);

@@ -22,6 +22,9 @@ const STARTS: usize = 20;
 /// Number of best candidates whose relations with other memories the walk follows.
 const RELATED: usize = 5;
 
+/// How much a question with a stated relation among its best memories is about entities, at least.
+const LINKED: f64 = 0.1;
+
 /// Share of the starts that entities have which the question writes as names.
 const NAMED: f64 = 0.4;
 
@@ -68,8 +71,11 @@ pub(crate) fn graph_channel(
     let best = ranked.iter().map(|one| one.row).take(RELATED).filter(|row| is_memory(*row));
     let links = links(engine, scope, &best.collect::<Vec<_>>())?;
     let ((walked, about), delta_rows) = with_graph(engine, scope, &links, |graph| {
-        let (seeds, about) = seeds(graph, question, ranked);
-        Ok((walk(graph, &seeds)?, about))
+        let (seeds, named) = seeds(graph, question, ranked);
+        let about = if links.is_empty() { named } else { named.max(LINKED) };
+        // A question without a name is better answered without the graph.
+        let walked = if about > 0.0 { walk(graph, &seeds)? } else { Walked::default() };
+        Ok((walked, about))
     })?;
     let Some(&(_, most)) = walked.items.first() else { return Ok(None) };
     if walked.reached.is_empty() {
@@ -164,11 +170,15 @@ fn seeds(graph: &Graph<'_>, question: &str, ranked: &[Ranked]) -> (Seeds, f64) {
             continue;
         }
         let df = entity.df as f64;
+        let rarity = (graph.items as f64 / df).ln() / all;
         if name.is_capital {
-            let rarity = (graph.items as f64 / df).ln() / all;
             named_words += rarity * name.words.len() as f64;
             named.push((name.key, 1.0 / df));
         } else {
+            // In lower case even several words are often no name (`information retrieval`).
+            if !is_alone {
+                named_words += MEANT / NAMED * rarity * name.words.len() as f64;
+            }
             meant.push((name.key, 1.0 / df));
         }
     }

@@ -16,10 +16,18 @@ use crate::request::{
 /// Shortest prefix of an id, in digits. A prefix is accepted if only one item has it.
 const SHORTEST_PREFIX: usize = 6;
 /// Digits of a whole id.
-const ID_DIGITS: usize = 16;
+pub(crate) const ID_DIGITS: usize = 16;
 
 /// Fields of an event's detail whose numbers count events of the whole store.
 const STORE_WIDE: &[&str] = &["undoes", "review"];
+
+/// Whether a text is the id of an item or its first digits, and no word: it has a digit.
+pub(crate) fn looks_like_id(text: &str) -> bool {
+    let text = text.trim();
+    (SHORTEST_PREFIX..=ID_DIGITS).contains(&text.len())
+        && text.bytes().all(|b| b.is_ascii_hexdigit())
+        && text.bytes().any(|b| b.is_ascii_digit())
+}
 
 pub(crate) fn resolve(engine: &Engine, visibility: &Visibility, id: &str) -> Result<(RowId, String)> {
     let given = id.trim().to_lowercase();

@@ -38,7 +38,7 @@ pub(crate) struct NamedItem {
     content: String,
     mentions: HashMap<EntityKey, NamedMention>,
     /// The relation that it states, with the names that it connects.
-    statement: Option<(EntityKey, String, EntityKey)>,
+    statement: Option<(Vec<EntityKey>, String, Vec<EntityKey>)>,
 }
 
 /// Relations between memories, by the row that has the relation and the other one.
@@ -65,7 +65,8 @@ impl NamedItem {
     /// Returns the relation that it states between two names, in either direction.
     pub(crate) fn relation(&self, one: EntityKey, two: EntityKey) -> Option<String> {
         let (from, relation, to) = self.statement.as_ref()?;
-        ((*from, *to) == (one, two) || (*from, *to) == (two, one)).then(|| relation.clone())
+        let connects = |one, two| from.contains(&one) && to.contains(&two);
+        (connects(one, two) || connects(two, one)).then(|| relation.clone())
     }
 
     /// Returns its mentions, in no order.
@@ -119,10 +120,9 @@ pub(crate) fn named_items(engine: &Engine, rows: &[RowId]) -> Result<HashMap<Row
         let Some(source) = sources.next_if(|source| source.row == row) else { continue };
         let Some(item) = item else { continue };
         let field = |name: &str| item.metadata.get(name).and_then(|value| value.as_str());
-        let key = |name: &str| keys_of(name).into_iter().next();
         let statement = || {
             let (from, relation, to) = (field(RELATION_FROM)?, field(RELATION_TYPE)?, field(RELATION_TO)?);
-            Some((key(from)?, relation.to_owned(), key(to)?))
+            Some((keys_of(from), relation.to_owned(), keys_of(to)))
         };
         let (statement, title) = (statement(), title_of(&source, item.summary));
         let mentions = mentions(&text_of(&source)).into_iter().map(|mention| {

@@ -106,8 +106,7 @@ pub(crate) fn by_default(
     native::gain_from_names(&mut ranked, &named, constants);
     lower_side_files(engine, request.text, &scores, &mut ranked)?;
     if let Some(walked) = &walked {
-        let weight =
-            f64::from(constants.graph_weight) + f64::from(constants.graph_named_weight) * walked.about;
+        let weight = f64::from(constants.graph_weight) * walked.about;
         let scale = if found.vector.is_some() { 1.0 } else { engine.settings.calibration.words_scale };
         native::gain_from_graph(&mut ranked, |row| walked.share(row), weight, scale.into());
     }
@@ -131,8 +130,7 @@ fn walk(
     ranking: &mut Ranking,
 ) -> Option<GraphFound> {
     let constants = &engine.settings.bower;
-    let is_off = constants.graph_weight <= 0.0 && constants.graph_named_weight <= 0.0;
-    if is_off || request.without == Some(Channel::Graph) {
+    if constants.graph_weight <= 0.0 || request.without == Some(Channel::Graph) {
         return None;
     }
     match graph_channel(engine, request.text, scope, ranked, |row| scores.is_memory(row)) {

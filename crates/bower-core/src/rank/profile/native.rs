@@ -90,9 +90,8 @@ pub struct Constants {
     pub complete_weight: f32,
     /// Most candidates with a rare word.
     pub complete_few: usize,
-    /// Weight of a walk over the graph for a question that names a rare entity, 0 and up.
-    pub graph_named_weight: f32,
-    /// Weight of a walk over the graph for any other question, 0 and up.
+    /// Weight of a walk over the graph for a question all of whose words name rare entities, 0 and up. For others it is lower in
+    /// proportion to how much they name.
     pub graph_weight: f32,
     /// The share of the neighbours' scores that an item gains, 0..1.
     pub neighbour_weight: f32,
@@ -124,8 +123,7 @@ impl Default for Constants {
             name_weight: 4.0,
             complete_weight: 6.0,
             complete_few: 3,
-            graph_named_weight: 4.0,
-            graph_weight: 0.1,
+            graph_weight: 8.0,
             neighbour_weight: 0.6,
             neighbours: 4,
             neighbourhood: 50,
@@ -562,8 +560,7 @@ mod tests {
         name_weight: 3.0,
         complete_weight: 6.0,
         complete_few: 3,
-        graph_named_weight: 4.0,
-        graph_weight: 0.3,
+        graph_weight: 4.0,
         neighbour_weight: 0.5,
         neighbours: 1,
         neighbourhood: 3,

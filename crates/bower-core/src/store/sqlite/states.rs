@@ -9,7 +9,7 @@ use super::checksums::seal_fields;
 use super::columns::{json_field, parse_word};
 use super::events::{Entry, record};
 use super::tags::remove_tags;
-use super::ties::{end_possible, retie, row_of};
+use super::ties::{end_possible, retie, row_of, ties_stand};
 use super::trust::repaired;
 use crate::item::{Author, Change, Provenance, Relation, RowId, Status};
 use crate::store::Stamp;
@@ -300,6 +300,9 @@ pub(super) fn back(
             present.clone().with_status(Status::Archived, stamp.now.as_microsecond())
         }
         (Some(_) | None, None) if TIES.contains(&entry.action.as_str()) || has_ties(entry) => {
+            if entry.action == "relate" && !ties_stand(connection, &entry.detail)? {
+                return Ok(Some(MOVED));
+            }
             untie(connection, entry, row, change, stamp)?;
             if has_ties(entry) {
                 swap_ties(entry, &mut detail);

@@ -88,6 +88,40 @@ pub(super) fn retie(connection: &Connection, detail: &Map<String, Value>, stamp:
     Ok(())
 }
 
+/// Whether all relations that an event added are still there with their strengths, and none that it only removed is there again.
+pub(super) fn ties_stand(connection: &Connection, detail: &Map<String, Value>) -> Result<bool> {
+    let ties = |key: &str| detail.get(key).and_then(Value::as_array).cloned().unwrap_or_default();
+    let place = |tie: &Value| {
+        let word = |name: &str| tie.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+        (word("row"), word("relation"), word("other"))
+    };
+    let present = |tie: &Value| -> Result<Option<f64>> {
+        let (row, relation, other) = place(tie);
+        let (Some(row), Some(other)) = (row_of(connection, &row)?, row_of(connection, &other)?) else {
+            return Ok(None);
+        };
+        connection
+            .prepare_cached("SELECT strength FROM relations WHERE row = ?1 AND relation = ?2 AND other = ?3")?
+            .query_row(params![row.0, relation, other.0], |found| found.get(0))
+            .optional()
+    };
+    let tied = ties("tied");
+    for tie in &tied {
+        let strength = tie.get("strength").and_then(Value::as_f64);
+        let is_same = |present: f64| strength.is_some_and(|strength| (strength - present).abs() < 1e-6);
+        if !present(tie)?.is_some_and(is_same) {
+            return Ok(false);
+        }
+    }
+    for tie in ties("untied") {
+        let is_replaced = tied.iter().any(|other| place(other) == place(&tie));
+        if !is_replaced && present(&tie)?.is_some() {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
 /// Removes what a memory may mean, and what may mean it: it left answers, or it was settled.
 pub(super) fn end_possible(connection: &Connection, row: RowId) -> Result<()> {
     connection
