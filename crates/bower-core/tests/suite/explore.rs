@@ -254,7 +254,6 @@ fn wild_links_titles_and_hubs_give_clear_results() {
     assert_eq!((hub.entity.items, hub.hub), (40, true));
     let whole = engine.graph(&caller, &GraphRequest::default()).unwrap();
     assert!(whole.hubs.contains(&"Hub City".to_owned()), "{:?}", whole.hubs);
-    assert!(near(&engine, "Hub City", 1).neighbours.is_empty());
     let long = "x".repeat(10_000);
     let error = engine.graph_entity(&caller, &entity(&format!("#{long}")), now()).unwrap_err();
     assert!(matches!(error, Error::UnknownEntity { .. }));
@@ -309,6 +308,24 @@ fn relations_are_stated_shown_and_taken_back() {
     assert_eq!(found.path[0].relation.as_deref(), Some("causes"), "{found:?}");
     engine.undo(&caller, event, now()).unwrap();
     assert!(near(&engine, &rain, 1).related.is_empty());
+    // An undo leaves what was said later.
+    let first = state(&causes).unwrap().event.unwrap();
+    state(&RelateRequest { strength: Some(0.9), ..causes.clone() }).unwrap();
+    assert!(engine.undo(&caller, first, now()).is_err());
+    assert!((near(&engine, &rain, 1).related[0].strength - 0.9).abs() < 1e-6);
+    let ended = RelateRequest { undo: true, ..causes.clone() };
+    assert_eq!(state(&ended).unwrap().outcome, RelateOutcome::Ended);
+    assert!(matches!(state(&ended).unwrap_err(), Error::NotFound { .. }));
+    // A mistyped id is no name.
+    let error = state(&relate("0123456789abcdef", "causes", &flood)).unwrap_err();
+    assert!(matches!(error, Error::NotFound { .. }), "{error}");
+    // Another owner's statement is another one.
+    let of = |owner: Option<&str>| RelateRequest {
+        owner: owner.map(str::to_owned),
+        ..relate("Ann", "likes", "Bob")
+    };
+    state(&of(Some("ann"))).unwrap();
+    assert!(matches!(state(&RelateRequest { undo: true, ..of(None) }).unwrap_err(), Error::NotFound { .. }));
     // What is no relation is refused.
     let long = "x".repeat(201);
     for wrong in [
@@ -320,10 +337,39 @@ fn relations_are_stated_shown_and_taken_back() {
         relate("", "knows", "Bob"),
         relate("Ada]]", "knows", "Bob"),
         relate("Ada", "knows", &long),
+        relate("Ada", "knows", "ADA!"),
+        relate("Ada", "knows", "!!!"),
+        RelateRequest { proof: Some(flood.clone()), ..causes.clone() },
         RelateRequest { strength: Some(0.0), ..causes.clone() },
         RelateRequest { strength: Some(f32::NAN), ..causes },
     ] {
         let error = state(&wrong).unwrap_err();
         assert!(matches!(error, Error::Invalid { .. }), "{wrong:?}: {error}");
     }
+}
+
+/// In a store of two notes both mention whatever connects them, and a hub connects too where it is asked for.
+#[test]
+fn small_stores_and_hubs_are_connected() {
+    let place = Place::without_model();
+    let engine = place.open();
+    let (ada, town) = ("Ada knew Charles Babbage.", "Here lived Charles Babbage.");
+    add(&engine, "notes", &[("a.md", "Ada Lovelace", ada), ("b.md", "Cambridge", town)]);
+    assert_eq!(path(&engine, "Ada Lovelace", "Cambridge").path.len(), 2);
+    let request =
+        PathRequest { from: "Cambridge".into(), to: "cambridge".into(), select: Selection::default() };
+    let error = engine.graph_path(&Visibility::everything(), &request, now()).unwrap_err();
+    assert!(matches!(error, Error::Invalid { .. }), "{error}");
+    let whole = engine.graph(&Visibility::everything(), &GraphRequest::default()).unwrap();
+    assert!(!whole.edges.is_empty() && whole.edges.iter().all(|edge| edge.weight > 0.0), "{whole:?}");
+    let notes: Vec<(String, String)> = (0..40)
+        .map(|at| (format!("h{at}.md"), format!("In Hub City we met Person Q{} again.", at / 2)))
+        .collect();
+    let notes: Vec<(&str, &str, &str)> =
+        notes.iter().map(|(path, text)| (path.as_str(), "", text.as_str())).collect();
+    add(&engine, "hubs", &notes);
+    assert!(near(&engine, "Hub City", 1).neighbours.len() > 5);
+    // Each step has neighbours of its own.
+    let two = near(&engine, "Charles Babbage", 2);
+    assert!(two.neighbours.iter().is_sorted_by_key(|near| near.depth), "{:?}", two.neighbours);
 }

@@ -353,9 +353,18 @@ mod tests {
                 let responses = operation["responses"].as_object().unwrap();
                 assert!(responses.contains_key("200") && responses.contains_key("401"), "{method} {path}");
                 assert_eq!(responses.contains_key("415"), method == "post", "{method} {path}");
-                let is_long = ["/documents", "/index", "/forget", "/sweep", "/prune", "/consolidate"]
-                    .iter()
-                    .any(|long| method == "post" && path.ends_with(long));
+                let is_long = [
+                    "/documents",
+                    "/index",
+                    "/forget",
+                    "/sweep",
+                    "/prune",
+                    "/consolidate",
+                    "/graph",
+                    "/communities",
+                ]
+                .iter()
+                .any(|long| method == "post" && path.ends_with(long));
                 assert_eq!(responses.contains_key("202"), is_long, "{method} {path}");
             }
         }

@@ -148,9 +148,10 @@ pub(crate) fn with_graph<R>(
     Ok((answer, scope.searched_of(&new)))
 }
 
-/// Returns where the walk starts, and whether the question writes the name of a rare entity: one of several words, or a title.
+/// Returns where the walk starts, and how much of the question is about rare entities, 0..1: their words, weighted by rarity and by
+/// how certainly they are names, among all words that are no stop words.
 ///
-/// The longest names that items mention count, the rarer the more. A word in lower case alone counts only as a link, a tag or a
+/// The longest names that items mention count, the rarer the more. A word in lower case alone is a start only as a link, a tag or a
 /// title, or as a word of memories.
 fn seeds(graph: &Graph<'_>, question: &str, ranked: &[Ranked]) -> (Seeds, f64) {
     let (mut named, mut meant, mut named_words) = (Vec::new(), Vec::new(), 0.0);
@@ -171,16 +172,16 @@ fn seeds(graph: &Graph<'_>, question: &str, ranked: &[Ranked]) -> (Seeds, f64) {
         }
         let df = entity.df as f64;
         let rarity = (graph.items as f64 / df).ln() / all;
-        if name.is_capital {
-            named_words += rarity * name.words.len() as f64;
-            named.push((name.key, 1.0 / df));
-        } else {
-            // In lower case even several words are often no name (`information retrieval`).
-            if !is_alone {
-                named_words += MEANT / NAMED * rarity * name.words.len() as f64;
-            }
-            meant.push((name.key, 1.0 / df));
-        }
+        // One word with a capital is often a first name, and several in lower case are often a subject (`information retrieval`).
+        let certainty = match (name.is_capital, is_alone) {
+            (true, false) => 1.0,
+            (true, true) if entity.role == Role::Title => 1.0,
+            (true, true) | (false, false) => MEANT / NAMED,
+            (false, true) => 0.0,
+        };
+        named_words += certainty * rarity * name.words.len() as f64;
+        let starts = if name.is_capital { &mut named } else { &mut meant };
+        starts.push((name.key, 1.0 / df));
     }
     let best = ranked.first().map_or(0.0, |one| f64::from(one.score));
     let starts = with_ties(ranked.iter().map(|one| one.score.into()), STARTS);

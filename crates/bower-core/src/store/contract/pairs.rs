@@ -189,6 +189,47 @@ fn different_facts_are_tied_as_such_and_no_more_compared() {
 }
 
 #[test]
+fn relations_are_stated_changed_ended_and_undone() {
+    with_store(|store, _| {
+        let rain = told(store, "it rained", WriteAction::Alone, 1);
+        let flood = told(store, "the cellar was flooded", WriteAction::Alone, 2);
+        let gone = told(store, "gone", WriteAction::Alone, 3);
+        let all = || {
+            let found = store.relations(&[flood]).unwrap();
+            found.iter().map(|one| (one.row, one.relation, one.other, one.strength)).collect::<Vec<_>>()
+        };
+        let relate =
+            |strength, second| store.relate(rain, Relation::Causes, flood, strength, stamp(second)).unwrap();
+        let of = |strength: f32| vec![(rain, Relation::Causes, flood, strength)];
+        let PairOutcome::Settled(first) = relate(Some(0.5), 4) else { panic!() };
+        assert_eq!((all(), relate(Some(0.5), 5)), (of(0.5), PairOutcome::Unchanged));
+        assert_eq!(store.relations(&[rain, flood]).unwrap().len(), 1, "each once");
+        let PairOutcome::Settled(second) = relate(Some(0.75), 6) else { panic!() };
+        assert_eq!(all(), of(0.75));
+        // The first cannot be undone while the second holds.
+        let undone = store.undo(first, stamp(7)).unwrap().unwrap();
+        assert!(undone.items.is_empty() && !undone.unmoved.is_empty(), "{undone:?}");
+        assert_eq!(all(), of(0.75));
+        undo(store, second, 8);
+        assert_eq!(all(), of(0.5));
+        let again = undo(store, first, 9);
+        assert_eq!(all(), vec![]);
+        undo(store, again, 10);
+        assert_eq!(all(), of(0.5));
+        let PairOutcome::Settled(end) = relate(None, 11) else { panic!() };
+        assert_eq!((all(), relate(None, 12)), (vec![], PairOutcome::Unchanged));
+        undo(store, end, 13);
+        assert_eq!(all(), of(0.5));
+        // A memory that left answers takes part in none.
+        told(store, "newer", WriteAction::Replaces(gone), 14);
+        let outcome = store.relate(gone, Relation::Causes, flood, Some(1.0), stamp(15)).unwrap();
+        assert_eq!(outcome, PairOutcome::Void);
+        let outcome = store.relate(rain, Relation::Causes, rain, Some(1.0), stamp(16)).unwrap();
+        assert_eq!(outcome, PairOutcome::Void);
+    });
+}
+
+#[test]
 fn a_wording_is_kept_with_its_memory_and_counts_nowhere() {
     with_store(|store, _| {
         let first = told(store, "the port is 8080", WriteAction::Alone, 1);
