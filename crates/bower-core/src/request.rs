@@ -43,8 +43,8 @@ pub use forget::{
 };
 pub use graph::{
     CentralItem, CommunitiesReport, CommunitiesRequest, EntityMention, EntityName, EntityReport,
-    EntityRequest, GraphCommunity, GraphEdge, GraphLevel, GraphNode, GraphPath, GraphRequest, Hop, Neighbour,
-    Neighbours, NeighboursRequest, PathRequest, Proof, RelatedMemory, WholeGraph,
+    EntityRequest, GraphCommunity, GraphEdge, GraphLevel, GraphNode, GraphPath, GraphRequest, Hop,
+    NearEntity, Neighbours, NeighboursRequest, PathRequest, Proof, RelatedMemory, WholeGraph,
 };
 pub use indexing::{FileProblem, IndexProgress, IndexReport, IndexRequest, Skipped};
 pub use life::{

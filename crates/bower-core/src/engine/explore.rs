@@ -20,7 +20,7 @@ use crate::graph::{
 use crate::item::{Channel, Profile, RowId, Visibility};
 use crate::request::{
     CommunitiesReport, CommunitiesRequest, EntityMention, EntityName, EntityReport, EntityRequest, GraphPath,
-    GraphRequest, Hop, Neighbour, Neighbours, NeighboursRequest, PathRequest, RelatedMemory, Selection,
+    GraphRequest, Hop, NearEntity, Neighbours, NeighboursRequest, PathRequest, RelatedMemory, Selection,
     WholeGraph,
 };
 use crate::store::RelationRow;
@@ -267,7 +267,7 @@ impl Engine {
             let item = items.get(&near.by.1)?;
             let names = [near.by.2, Some(listed.key)].into_iter().flatten();
             let names: Vec<&str> = names.filter_map(|key| Some(item.mention(key)?.name.as_str())).collect();
-            Some(Neighbour {
+            Some(NearEntity {
                 entity: listed.name(&items),
                 depth: near.depth,
                 weight: near.weight as f32,
@@ -348,7 +348,17 @@ impl Engine {
 
     /// Returns the documents and memories with the entities that connect at least two of them. Reads every text.
     pub fn graph(&self, visibility: &Visibility, request: &GraphRequest) -> Result<WholeGraph> {
-        whole::whole(self, visibility, request)
+        if request.limit == Some(0) {
+            return Err(Error::invalid("limit 0", "use 1 or more"));
+        }
+        let mut graph = whole::whole(self, visibility, request)?;
+        if request.communities {
+            communities::mark(self, visibility, request, &mut graph)?;
+        }
+        if let Some(most) = request.limit {
+            whole::keep_strongest(&mut graph, most);
+        }
+        Ok(graph)
     }
 
     /// Returns the communities of the documents, memories and entities that the caller may see. Reads every text.
@@ -359,6 +369,7 @@ impl Engine {
         visibility: &Visibility,
         request: &CommunitiesRequest,
     ) -> Result<CommunitiesReport> {
+        check_limit(request.limit)?;
         communities::communities(self, visibility, request)
     }
 

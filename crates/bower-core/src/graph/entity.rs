@@ -1,6 +1,7 @@
 //! Identifies entities: a name is folded, and its hash is the entity's key.
 //! Two spellings of one name that differ only in case, accents, punctuation or a possessive have one key.
 
+use crate::item::RowId;
 use crate::text;
 
 /// Bits of a mention that hold its role and its number of occurrences.
@@ -35,6 +36,15 @@ impl EntityKey {
     pub fn of_tag(tag: &str) -> Self {
         Self::of(&format!("#{tag}"))
     }
+}
+
+/// A node of the graph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum NodeId {
+    /// An item.
+    Item(RowId),
+    /// An entity.
+    Entity(EntityKey),
 }
 
 /// How an item mentions an entity. A later role is stronger evidence.

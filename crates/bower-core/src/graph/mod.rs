@@ -28,10 +28,10 @@ pub use communities::{
 pub use communities::{CommunityMember, connected_components, modularity};
 pub use compact::compact;
 pub use delta::MentionDelta;
-pub use entity::{EntityKey, Role, StoredMention, fold};
+pub use entity::{EntityKey, NodeId, Role, StoredMention, fold};
 pub use extract::{ItemText, encode, mentions};
 pub use path::likeliest;
 pub use segment::GraphIndex;
 #[cfg(any(test, feature = "fuzzing"))]
 pub use testing::damaged;
-pub use walk::{Entity, Graph, ItemLink, NodeId, Seeds, Walked, add_links, hub_limit, walk};
+pub use walk::{Entity, Graph, ItemLink, Seeds, Walked, add_links, hub_limit, walk};

@@ -4,7 +4,7 @@
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BinaryHeap, HashMap};
 
-use super::walk::NodeId;
+use super::entity::NodeId;
 use crate::error::Result;
 
 /// Likelihood that a walker goes on instead of restarting, so that of equally likely ways the shorter wins.

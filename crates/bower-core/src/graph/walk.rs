@@ -11,7 +11,7 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use super::delta::MentionDelta;
-use super::entity::{EntityKey, Role, StoredMention};
+use super::entity::{EntityKey, NodeId, Role, StoredMention};
 use super::path::likeliest;
 use super::segment::{GraphIndex, MentionSegment, read};
 use crate::error::Result;
@@ -266,15 +266,6 @@ pub struct Seeds {
     pub entities: Vec<(EntityKey, f64)>,
     /// Items.
     pub items: Vec<(RowId, f64)>,
-}
-
-/// A node of the graph.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum NodeId {
-    /// An item.
-    Item(RowId),
-    /// An entity.
-    Entity(EntityKey),
 }
 
 /// The result of a walk.

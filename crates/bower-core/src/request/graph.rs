@@ -118,12 +118,12 @@ pub struct Neighbours {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub related: Vec<RelatedMemory>,
     /// Its neighbours, those at one step first, then the likeliest first.
-    pub neighbours: Vec<Neighbour>,
+    pub neighbours: Vec<NearEntity>,
 }
 
 /// An entity near another.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct Neighbour {
+pub struct NearEntity {
     /// The entity.
     pub entity: EntityName,
     /// Steps to it.

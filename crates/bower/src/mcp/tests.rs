@@ -1,5 +1,7 @@
 //! Tests the handler over a transport of its own, with lines of JSON, on a store without a model.
 
+mod graph;
+
 use super::*;
 use crate::failure::Failure;
 use bower_core::config::Settings;
@@ -279,23 +281,6 @@ fn a_caller_says_what_a_memory_is_to_an_earlier_one() {
         let trouble = client.trouble("memory_settle", json!({"id": new, "replaces": old})).await;
         assert!(trouble.contains(replaced["id"].as_str().unwrap()), "{trouble}");
         assert!(client.trouble("memory_settle", json!({"id": new})).await.contains("name one"));
-    });
-}
-
-#[test]
-fn names_are_related_and_their_connection_is_shown() {
-    with(Options { tools: Choice::All, ..Options::default() }, async |handler, _| {
-        let mut client = Client::initialized(&handler).await;
-        let stated = client
-            .fields("memory_relate", json!({"from": "Veit Sander", "type": "looks_after", "to": "the pump"}))
-            .await;
-        let memory = client.fields("memory_get", json!({"id": stated["memory"]})).await;
-        assert_eq!(memory["memory"]["provenance"]["said_by"], "agent", "{memory}");
-        let near = client.fields("memory_graph", json!({"name": "veit sander"})).await;
-        assert_eq!(near["entity"]["name"], "Veit Sander", "{near}");
-        let path = client.fields("memory_graph", json!({"name": "the pump", "to": "Veit Sander"})).await;
-        assert_eq!(path["path"][0]["relation"], "looks_after", "{path}");
-        assert!(client.trouble("memory_graph", json!({"name": "Nobody At All"})).await.contains("no item"));
     });
 }
 

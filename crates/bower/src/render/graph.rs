@@ -1,4 +1,4 @@
-//! Renders entities, neighbours and paths of the graph for people: names, not ids, and the text that proves each of them.
+//! Renders entities, neighbours and paths of the graph for people, with the text that proves each of them.
 
 use bower_core::item::{EntityKind, NodeKind};
 use bower_core::request::{

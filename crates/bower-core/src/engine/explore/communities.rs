@@ -7,7 +7,6 @@ use std::collections::{BTreeMap, HashMap};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use super::check_limit;
 use super::whole::whole;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -130,7 +129,6 @@ pub(super) fn communities(
     visibility: &Visibility,
     request: &CommunitiesRequest,
 ) -> Result<CommunitiesReport> {
-    check_limit(request.limit)?;
     let everything = GraphRequest { select: request.select.clone(), ..GraphRequest::default() };
     let graph = whole(engine, visibility, &everything)?;
     let file = file(engine, visibility, &request.select);

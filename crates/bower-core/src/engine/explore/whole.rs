@@ -1,15 +1,14 @@
-//! Reads the whole graph that a caller may see: documents and memories, and the entities that connect at least two of them.
+//! Reads the whole graph that a caller may see: documents, memories, and the entities that connect two of them.
 //! It is read from the texts, so it has every name and needs no index.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashSet};
 
-use super::communities;
 use crate::engine::Engine;
 use crate::engine::mentions::text_of;
 use crate::engine::query::paths::{kind_of, shown};
 use crate::engine::query::plan::{Depth, FoundRows};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::graph::{EntityKey, Role, hub_limit, mentions};
 use crate::item::{Change, NodeKind, Profile, RowId, Visibility};
 use crate::request::{GraphEdge, GraphNode, GraphRequest, WholeGraph};
@@ -120,11 +119,8 @@ impl Collection {
     }
 }
 
-/// Returns the graph of the items that the caller may see.
+/// Returns the graph of the items that the caller may see, without a limit and without communities.
 pub(super) fn whole(engine: &Engine, visibility: &Visibility, request: &GraphRequest) -> Result<WholeGraph> {
-    if request.limit == Some(0) {
-        return Err(Error::invalid("limit 0", "use 1 or more"));
-    }
     let select = request.select.within(visibility)?;
     let found = FoundRows::of(engine, &select, None)?;
     let scope = found.scope(Profile::Bower, Depth::Hits(1));
@@ -141,18 +137,11 @@ pub(super) fn whole(engine: &Engine, visibility: &Visibility, request: &GraphReq
             }
         }
     }
-    let mut graph = collection.graph(request);
-    if request.communities {
-        communities::mark(engine, visibility, request, &mut graph)?;
-    }
-    if let Some(most) = request.limit {
-        keep_strongest(&mut graph, most);
-    }
-    Ok(graph)
+    Ok(collection.graph(request))
 }
 
 /// Keeps the `most` nodes whose edges weigh most, ties by id, and of these only what is connected.
-fn keep_strongest(graph: &mut WholeGraph, most: usize) {
+pub(super) fn keep_strongest(graph: &mut WholeGraph, most: usize) {
     let mut weights: BTreeMap<&str, f32> = BTreeMap::new();
     for edge in &graph.edges {
         *weights.entry(&edge.from).or_default() += edge.weight;
