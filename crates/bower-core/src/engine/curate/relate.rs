@@ -3,7 +3,10 @@
 
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
+use std::sync::atomic::Ordering;
 
+use crate::engine::curate::write::{ANYTHING, free_id};
+use crate::engine::curate::{AdmissionOutcome, admit};
 use crate::engine::query::lookup::{looks_like_id, resolve};
 use crate::engine::query::paths::{RELATION_FROM, RELATION_TO, RELATION_TYPE};
 use crate::engine::{ACTOR, Engine};
@@ -12,7 +15,7 @@ use crate::filter::Filter;
 use crate::graph::fold;
 use crate::item::{Gate, Kind, MemoryType, Relation, RowId, Verdict, Visibility};
 use crate::request::{CurateRequest, RelateOutcome, RelateRequest, Related, Selection};
-use crate::store::{PairOutcome, Stamp};
+use crate::store::{Decided, PairOutcome, Stamp, WriteAction};
 
 /// Longest type of a relation between names, in characters.
 const LONGEST_TYPE: usize = 40;
@@ -200,21 +203,36 @@ fn relate_names(
                 gate: Some(Gate::Off),
                 ..CurateRequest::new(format!("[[{from}]] {} [[{to}]].", relation.replace('_', " ")))
             };
-            let curated = engine.curate(visibility, &keep, now)?;
-            // An earlier memory may say the same without being a statement of this relation.
-            let is_stated = |id: &String| {
-                Ok::<_, Error>(engine.get(visibility, id)?.metadata.contains_key(RELATION_TYPE))
-            };
-            let is_stated = curated.id.as_ref().map(is_stated).transpose()?.unwrap_or(false);
+            let id = keep_alone(engine, visibility, &keep, now)?;
+            // An earlier memory may have the same words without being a statement of this relation.
+            let is_stated = engine.get(visibility, &id)?.metadata.contains_key(RELATION_TYPE);
             let outcome = if is_stated { RelateOutcome::Stated } else { RelateOutcome::Unchanged };
-            match (curated.id, curated.reason) {
-                (Some(id), _) => Ok(related(outcome, Some(id))),
-                (None, reason) => {
-                    Err(Error::invalid("relation", reason.unwrap_or_else(|| "it was refused".to_owned())))
-                }
-            }
+            Ok(related(outcome, Some(id)))
         }
     }
+}
+
+/// Keeps a statement beside all other memories, and returns its id. It is not compared with them: two relations of the same names
+/// read alike, and the model took one for another wording of the other.
+fn keep_alone(
+    engine: &Engine,
+    visibility: &Visibility,
+    request: &CurateRequest,
+    now: Timestamp,
+) -> Result<String> {
+    let (mut memory, place) = match admit(engine, visibility, request, None, now)? {
+        AdmissionOutcome::Admitted(admitted) => (admitted.memory, admitted.place),
+        AdmissionOutcome::Refused(curated) => {
+            let reason = curated.reason.unwrap_or_else(|| "it was refused".to_owned());
+            return Err(Error::invalid("relation", reason));
+        }
+    };
+    memory.id = free_id(engine, &place, &memory.content)?;
+    let decided = Decided::by_rule(WriteAction::Alone, "told", ANYTHING);
+    let kept = engine.store.put_memory(&memory, &decided, Stamp { now, actor: ACTOR })?;
+    engine.pending.has_kept.store(true, Ordering::Relaxed);
+    // Nothing that happens meanwhile makes the decision void.
+    kept.map(|kept| kept.id).ok_or_else(|| Error::NotFound { what: Missing::Item, id: memory.id })
 }
 
 impl Engine {
