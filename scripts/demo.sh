@@ -75,9 +75,9 @@ ask "decode_frame checksum" --fast --limit 2
 ask "braune Flecken an den Kartoffeln" --limit 2
 ask "who should stay away from insects" --type fact --limit 1 --explain
 
-say "4. Ask what only a name connects: the first memory names the pump, the second who looks after it"
+say "4. Ask what only a name connects: one memory names the pump of a bed, another who repairs it"
 run curate "Bed 12 gets its water from the Otterbach Pump." --type fact --tags water
-run curate "The Otterbach Pump is looked after by Veit Sander, on Tuesdays only." --type fact --tags people
+run curate "Veit Sander repairs the Otterbach Pump." --type fact --tags people
 ask "whom do I call when Bed 12 stays dry?" --limit 2 --explain
 run graph path "Bed 12" "Veit Sander"
 

@@ -294,10 +294,10 @@ impl Walked {
         // Nothing is read, so nothing fails.
         let mut path = likeliest(&starts, to, usize::MAX, edges).ok().flatten()?;
         if let Some(first @ NodeId::Item(_)) = path.first().copied() {
-            let named = edges(first).unwrap_or_default().into_iter().filter_map(|(id, _)| {
-                let is_entity = matches!(id, NodeId::Entity(_));
-                starts.iter().find(|(start, _)| is_entity && *start == id && !path.contains(&id))
-            });
+            let leads_there = |id: NodeId| edges(id).unwrap_or_default().iter().any(|(to, _)| *to == first);
+            let named = starts
+                .iter()
+                .filter(|(id, _)| matches!(id, NodeId::Entity(_)) && !path.contains(id) && leads_there(*id));
             if let Some((entity, _)) =
                 named.max_by(|one, two| one.1.total_cmp(&two.1).then(two.0.cmp(&one.0)))
             {
