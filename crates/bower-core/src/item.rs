@@ -385,6 +385,13 @@ words! {
     }
 }
 
+impl NodeKind {
+    /// Whether it is a document or a memory, and no entity.
+    pub fn is_item(self) -> bool {
+        matches!(self, Self::Document | Self::Memory)
+    }
+}
+
 impl From<EntityKind> for NodeKind {
     fn from(kind: EntityKind) -> Self {
         match kind {

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::engine::Engine;
-use crate::engine::query::graph::{links, with_graph};
+use crate::engine::query::graph::{links, related, with_graph};
 use crate::engine::query::lookup::{ID_DIGITS, looks_like_id, resolve};
 use crate::engine::query::paths::{NamedItem, hops, kind_of, named_items, relations_between, rows_of};
 use crate::engine::query::plan::{Depth, FoundRows, RankRequest, Scope};
@@ -23,7 +23,6 @@ use crate::request::{
     GraphRequest, Hop, NearEntity, Neighbours, NeighboursRequest, PathRequest, RelatedMemory, Selection,
     WholeGraph,
 };
-use crate::store::RelationRow;
 
 /// Most mentions or neighbours of one answer.
 const MOST: usize = 200;
@@ -253,7 +252,7 @@ impl Engine {
         rows.extend(near.iter().filter_map(|(listed, _)| strongest(listed)));
         rows.extend(own.iter().filter_map(strongest));
         let related = match start {
-            NodeId::Item(row) => self.related(&scope, row)?,
+            NodeId::Item(row) => related(self, &scope, &[row])?,
             NodeId::Entity(_) => Vec::new(),
         };
         rows.extend(related.iter().flat_map(|one| [one.row, one.other]));
@@ -322,8 +321,7 @@ impl Engine {
                     NodeId::Entity(_) | NodeId::Item(_) => {}
                 }
                 if let NodeId::Item(row) = node {
-                    let links = links(self, &scope, &[row])?;
-                    add_links(&mut edges, links.into_iter().filter(|link| link.from == row));
+                    add_links(&mut edges, row, &links(self, &scope, &[row])?);
                 }
                 Ok(edges)
             })
@@ -371,13 +369,6 @@ impl Engine {
     ) -> Result<CommunitiesReport> {
         check_limit(request.limit)?;
         communities::communities(self, visibility, request)
-    }
-
-    /// Returns the relations of a memory with others that may be found.
-    fn related(&self, scope: &Scope<'_>, row: RowId) -> Result<Vec<RelationRow>> {
-        let mut related = self.store.relations(&[row])?;
-        related.retain(|one| scope.contains(one.row) && scope.contains(one.other));
-        Ok(related)
     }
 
     /// Returns the entity or item that a name or an id means.

@@ -1,12 +1,12 @@
 //! The segment layout of mentions: those of each row, and all of them again ordered by entity.
 //!
 //! ```text
-//! mentions   count x u64        key of the entity, role, number of occurrences; ascending within a row
-//! places     rows x 2 u32       end of the row's mentions; number of its document, 0 for none
-//! ids        rows x u32         ascending
-//! entities   count x u64        all mentions, by entity, the strongest first, then by row
-//! positions  count x u32        the position of the row of each of these
-//! footer     64 bytes           magic, format, rows, count
+//! mentions   count x u64        Entity key, role and occurrences. They ascend within a row.
+//! places     rows x 2 u32       End of the row's mentions, and the number of its document (0: none).
+//! ids        rows x u32         Row ids, ascending.
+//! entities   count x u64        All mentions by entity, the strongest first, then by row.
+//! positions  count x u32        Position of the row of each of these.
+//! footer     64 bytes           Magic, format, rows, count.
 //! ```
 
 use std::ops::Range;

@@ -63,9 +63,9 @@ pub struct ItemLink {
     pub weight: f64,
 }
 
-/// Adds an item's relations to the nodes to which it leads, which have their shares of all ways.
-pub fn add_links(edges: &mut Vec<(NodeId, f64)>, links: impl Iterator<Item = ItemLink>) {
-    let links: Vec<ItemLink> = links.filter(|link| link.weight > 0.0).collect();
+/// Adds an item's relations, among some, to the nodes to which it leads, which have their shares of all ways.
+pub fn add_links(edges: &mut Vec<(NodeId, f64)>, row: RowId, links: &[ItemLink]) {
+    let links: Vec<&ItemLink> = links.iter().filter(|link| link.from == row && link.weight > 0.0).collect();
     if links.is_empty() {
         return;
     }
@@ -232,7 +232,7 @@ impl<'a> Graph<'a> {
             *weight /= total;
         }
         if let NodeId::Item(row) = id {
-            add_links(&mut weighted, self.links.iter().filter(|link| link.from == row).copied());
+            add_links(&mut weighted, row, self.links);
         }
         Ok(weighted)
     }

@@ -240,6 +240,11 @@ pub struct CommunitiesRequest {
     pub select: Selection,
 }
 
+impl CommunitiesRequest {
+    /// The default resolution. Exports have the communities of this one.
+    pub const RESOLUTION: f64 = 0.5;
+}
+
 /// The communities of the graph: groups of documents, memories and entities with more connections within the group than to the rest.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct CommunitiesReport {

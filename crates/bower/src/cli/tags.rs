@@ -27,8 +27,8 @@ pub enum TagsAction {
     List(Box<TagListArgs>),
     /// Rename a tag, and the tags nested below it, on all memories and documents
     ///
-    /// The renaming is kept and applied to what is written later, so that a file that is indexed again does not bring the old
-    /// name back. bower undo EVENT reverses it.
+    /// The renaming also applies to what is written later. A file that is indexed again does not bring the old name back.
+    /// bower undo EVENT reverses it.
     Rename {
         /// The tag, with or without #
         #[arg(value_name = "OLD")]

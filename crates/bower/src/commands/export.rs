@@ -31,13 +31,7 @@ pub fn run(arguments: &ExportArgs, session: &Session) -> Result<()> {
         ));
     }
     if let (Form::Jsonl, Some(file)) = (arguments.form, to) {
-        if file.is_dir() {
-            return Err(Failure::usage(
-                format!("{} is a folder", file.display()),
-                "name a file, or --as markdown for a folder of files",
-            ));
-        }
-        check_free(file, arguments.force)?;
+        check_free(file, arguments.force, "name a file, or --as markdown for a folder of files")?;
     }
     let service = session.service()?;
     let engine = service.engine();

@@ -52,7 +52,7 @@ pub fn run(arguments: &GraphArgs, session: &Session) -> Result<ExitCode> {
         }
         GraphAction::Export { form, output, force, limit, kinds } => {
             if let Some(file) = output {
-                check_free(file, *force)?;
+                check_free(file, *force, "name a file")?;
             }
             if let (GraphForm::Html, Some(limit @ 2_001..)) = (form, limit) {
                 return Err(Failure::usage(

@@ -237,10 +237,10 @@ fn selection(arguments: &SelectArgs, now: Timestamp) -> Result<SelectBody> {
     Ok(body)
 }
 
-/// Fails if a file cannot be written at a path: a folder is there, or a file that may not be replaced.
-fn check_free(file: &Path, force: bool) -> Result<()> {
+/// Fails if a file cannot be written at a path: a folder is there, for which the hint is `instead`, or a file that may not be replaced.
+fn check_free(file: &Path, force: bool, instead: &'static str) -> Result<()> {
     if file.is_dir() {
-        return Err(Failure::usage(format!("{} is a folder", file.display()), "name a file"));
+        return Err(Failure::usage(format!("{} is a folder", file.display()), instead));
     }
     if file.exists() && !force {
         return Err(Failure::usage(

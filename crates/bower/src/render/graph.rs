@@ -1,6 +1,6 @@
 //! Renders entities, neighbours and paths of the graph for people, with the text that proves each of them.
 
-use bower_core::item::{EntityKind, NodeKind};
+use bower_core::item::EntityKind;
 use bower_core::request::{
     CommunitiesReport, EntityName, EntityReport, GraphPath, Hop, Neighbours, Proof, RelateOutcome, Related,
     WholeGraph,
@@ -211,8 +211,7 @@ pub struct Exported {
 impl Exported {
     /// Counts what a file holds.
     pub fn new(graph: &WholeGraph, file: &Path) -> Self {
-        let is_document = |kind: NodeKind| matches!(kind, NodeKind::Document | NodeKind::Memory);
-        let documents = graph.nodes.iter().filter(|node| is_document(node.kind)).count();
+        let documents = graph.nodes.iter().filter(|node| node.kind.is_item()).count();
         Self {
             file: file.to_path_buf(),
             documents,

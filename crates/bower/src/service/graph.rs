@@ -51,7 +51,7 @@ pub struct RelateBody {
 /// Default number of mentions or neighbours.
 pub const NEAR: u16 = 10;
 /// Default resolution of communities.
-pub const RESOLUTION: f64 = 0.5;
+pub const RESOLUTION: f64 = CommunitiesRequest::RESOLUTION;
 /// Default number of communities.
 pub const COMMUNITIES: u16 = 20;
 /// Default number of nodes over a wire, and the most, because a response is held in memory whole.
@@ -81,9 +81,9 @@ pub struct NeighboursBody {
     /// Steps from entity to entity, 1 to 4; default 1.
     #[schemars(range(min = 1, max = 4))]
     pub depth: Option<u8>,
-    /// Only neighbours that are mentioned so.
+    /// Only entities of these kinds.
     pub kinds: Vec<EntityKind>,
-    /// Number of neighbours, 1 to 200; default 10.
+    /// Number of neighbours at each step, 1 to 200; default 10.
     #[schemars(range(min = 1, max = 200))]
     pub limit: Option<u16>,
     /// Selection of items.
@@ -108,7 +108,7 @@ pub struct PathBody {
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct GraphBody {
-    /// Only entities that are mentioned so.
+    /// Only entities of these kinds.
     pub kinds: Vec<EntityKind>,
     /// Number of nodes, the most strongly connected ones, 1 to 10,000; default 1,000.
     #[schemars(range(min = 1, max = 10_000))]

@@ -14,7 +14,7 @@ use crate::files;
 use crate::graph::{
     Community, CommunityLevel, CommunityOptions, WeightedGraph, describe, detect_communities,
 };
-use crate::item::{NodeKind, Visibility};
+use crate::item::Visibility;
 use crate::request::{
     CentralItem, CommunitiesReport, CommunitiesRequest, GraphCommunity, GraphLevel, GraphRequest, Selection,
     WholeGraph,
@@ -104,9 +104,8 @@ fn described(whole: &WholeGraph, number: u32, community: &Community, parent: Opt
     let mut members = community.members.clone();
     members.sort_by(|one, two| two.inner_degree.total_cmp(&one.inner_degree).then(one.node.cmp(&two.node)));
     let nodes = members.iter().filter_map(|member| whole.nodes.get(member.node as usize));
-    let is_item = |kind: NodeKind| matches!(kind, NodeKind::Document | NodeKind::Memory);
-    let entities = nodes.clone().filter(|node| !is_item(node.kind));
-    let items = nodes.clone().filter(|node| is_item(node.kind));
+    let entities = nodes.clone().filter(|node| !node.kind.is_item());
+    let items = nodes.clone().filter(|node| node.kind.is_item());
     let weight = community.inner_weight + community.outer_weight;
     GraphCommunity {
         number,
@@ -179,7 +178,7 @@ pub(super) fn mark(
     request: &GraphRequest,
     graph: &mut WholeGraph,
 ) -> Result<()> {
-    let resolution = CommunityOptions::default().resolution;
+    let resolution = CommunitiesRequest::RESOLUTION;
     let file = file(engine, visibility, &request.select).filter(|_| request.kinds.is_empty());
     let previous = file.and_then(|file| load(&file, resolution));
     let partition = partition(graph, resolution, previous.as_ref())?;

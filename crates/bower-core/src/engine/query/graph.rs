@@ -15,6 +15,7 @@ use crate::graph::{
 };
 use crate::item::{Allowed, RowId, RowSet, Scored};
 use crate::rank::candidate::Ranked;
+use crate::store::RelationRow;
 
 /// Number of best candidates from which the walk starts.
 const STARTS: usize = 20;
@@ -92,15 +93,22 @@ pub(crate) fn graph_channel(
     Ok(Some(GraphFound { rows, shares, walked, about, delta_rows, took_ms: milliseconds(start) }))
 }
 
-/// Returns the relations of memories with others that may be found, in both directions.
-pub(crate) fn links(engine: &Engine, scope: &Scope<'_>, rows: &[RowId]) -> Result<Vec<ItemLink>> {
+/// Returns the relations of memories with others that may be found.
+pub(crate) fn related(engine: &Engine, scope: &Scope<'_>, rows: &[RowId]) -> Result<Vec<RelationRow>> {
     if rows.is_empty() {
         return Ok(Vec::new());
     }
+    let mut related = engine.store.relations(rows)?;
+    related.retain(|one| scope.contains(one.row) && scope.contains(one.other));
+    Ok(related)
+}
+
+/// Returns those of them that a walk follows, in both directions.
+pub(crate) fn links(engine: &Engine, scope: &Scope<'_>, rows: &[RowId]) -> Result<Vec<ItemLink>> {
     let mut links = Vec::new();
-    for one in engine.store.relations(rows)? {
+    for one in related(engine, scope, rows)? {
         let weight = f64::from(one.strength * one.relation.weight());
-        if weight > 0.0 && scope.contains(one.row) && scope.contains(one.other) {
+        if weight > 0.0 {
             links.push(ItemLink { from: one.row, to: one.other, weight });
             links.push(ItemLink { from: one.other, to: one.row, weight });
         }

@@ -261,8 +261,8 @@ pub(super) fn split(graph: &WeightedGraph, of_node: &[u32]) -> Vec<u32> {
     parts
 }
 
-/// Returns the modularity of a partition: sum over communities of `e / m - resolution * (K / 2m)^2`, where `m` is the weight
-/// of all edges, `e` that of the edges inside of a community, and `K` the sum of its nodes' degrees.
+/// Returns the modularity of a partition: the sum over communities of `e / m - resolution * (K / 2m)^2`.
+/// `m` is the weight of all edges, and `e` that of the edges inside of a community. `K` is the sum of its nodes' degrees.
 ///
 /// `of_node` has the community of each node, as any number. The value lies below 1; it is 0 for a graph without edges.
 /// At resolution 1 it is the modularity of Newman, "Modularity and community structure in networks" (PNAS, 2006). Resolutions

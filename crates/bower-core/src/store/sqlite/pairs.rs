@@ -12,7 +12,7 @@ use super::events::{are_few_since, next_change, record};
 use super::schema::KEEPS_WORDINGS;
 use super::states::{State, turn};
 use super::tags::{add_tags, written_tags};
-use super::ties::{end_possible, id_of, memory_of, relate, row_of, tie, wordings_of};
+use super::ties::{end_possible, id_of, memory_of, relate, row_of, strength_of, tie, wordings_of};
 use crate::item::{Change, PairRuling, Relation, RowId, Ruling, Status};
 use crate::store::{OpenPair, PairOutcome, Pairs, PossibleRow, RelationRow, Stamp, WordingChanges};
 
@@ -55,7 +55,7 @@ impl Pairs for SqliteStore {
             if row == other || !is_seen(row)? || !is_seen(other)? {
                 return Ok(PairOutcome::Void);
             }
-            let before = strength_of(connection, row, relation, other)?;
+            let before = strength_of(connection, row, relation.word(), other)?;
             if before == strength {
                 return Ok(PairOutcome::Unchanged);
             }
@@ -198,19 +198,9 @@ impl Pairs for SqliteStore {
     }
 }
 
-/// Returns the strength of a row's relation to another; `None` if it has none.
-fn strength_of(connection: &Connection, row: RowId, relation: Relation, other: RowId) -> Result<Option<f32>> {
-    connection
-        .prepare_cached("SELECT strength FROM relations WHERE row = ?1 AND relation = ?2 AND other = ?3")?
-        .query_row(params![row.0, relation.word(), other.0], |found| found.get(0))
-        .optional()
-}
-
 /// Whether a row has a relation to another.
 fn has(connection: &Connection, row: RowId, relation: Relation, other: RowId) -> Result<bool> {
-    connection
-        .prepare_cached("SELECT 1 FROM relations WHERE row = ?1 AND relation = ?2 AND other = ?3")?
-        .exists(params![row.0, relation.word(), other.0])
+    Ok(strength_of(connection, row, relation.word(), other)?.is_some())
 }
 
 /// Returns the result where nothing has to be written: it is so already, or one side is hidden.

@@ -88,6 +88,19 @@ pub(super) fn retie(connection: &Connection, detail: &Map<String, Value>, stamp:
     Ok(())
 }
 
+/// Returns the strength of a row's relation to another; `None` if it has none.
+pub(super) fn strength_of(
+    connection: &Connection,
+    row: RowId,
+    relation: &str,
+    other: RowId,
+) -> Result<Option<f32>> {
+    connection
+        .prepare_cached("SELECT strength FROM relations WHERE row = ?1 AND relation = ?2 AND other = ?3")?
+        .query_row(params![row.0, relation, other.0], |found| found.get(0))
+        .optional()
+}
+
 /// Whether all relations that an event added are still there with their strengths, and none that it only removed is there again.
 pub(super) fn ties_stand(connection: &Connection, detail: &Map<String, Value>) -> Result<bool> {
     let ties = |key: &str| detail.get(key).and_then(Value::as_array).cloned().unwrap_or_default();
@@ -95,20 +108,18 @@ pub(super) fn ties_stand(connection: &Connection, detail: &Map<String, Value>) -
         let word = |name: &str| tie.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
         (word("row"), word("relation"), word("other"))
     };
-    let present = |tie: &Value| -> Result<Option<f64>> {
+    let present = |tie: &Value| {
         let (row, relation, other) = place(tie);
-        let (Some(row), Some(other)) = (row_of(connection, &row)?, row_of(connection, &other)?) else {
-            return Ok(None);
-        };
-        connection
-            .prepare_cached("SELECT strength FROM relations WHERE row = ?1 AND relation = ?2 AND other = ?3")?
-            .query_row(params![row.0, relation, other.0], |found| found.get(0))
-            .optional()
+        match (row_of(connection, &row)?, row_of(connection, &other)?) {
+            (Some(row), Some(other)) => strength_of(connection, row, &relation, other),
+            (None, _) | (_, None) => Ok(None),
+        }
     };
     let tied = ties("tied");
     for tie in &tied {
         let strength = tie.get("strength").and_then(Value::as_f64);
-        let is_same = |present: f64| strength.is_some_and(|strength| (strength - present).abs() < 1e-6);
+        let is_same =
+            |present: f32| strength.is_some_and(|strength| (strength - f64::from(present)).abs() < 1e-6);
         if !present(tie)?.is_some_and(is_same) {
             return Ok(false);
         }
