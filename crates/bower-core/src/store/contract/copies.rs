@@ -184,6 +184,8 @@ fn what_is_there_is_not_overwritten() {
         let now = item(store, "port 9090");
         assert_eq!((now.tags, now.hidden_time), (vec!["a".to_owned(), "z".to_owned()], Some(at(40))));
         assert_eq!(take(store, newer), PieceOutcome::Same);
+        // An archived memory may become active again: no imported memory takes its place.
+        refuse(after(&memory("port 9090").id), "is kept");
         let last = store.events(&memory("port 9090").id).unwrap().pop().unwrap();
         assert_eq!((last.action.as_str(), &last.detail["changed"]), ("import", &json!(["tags", "status"])));
     });

@@ -107,7 +107,7 @@ pub(super) fn broken_chains(connection: &Connection) -> Result<Vec<String>> {
          HAVING count(*) > 1)",
     )?;
     let seen = count(
-        "SELECT count(*) FROM items n JOIN items o ON o.id = n.supersedes_id WHERE o.status IN ('candidate', 'active')",
+        "SELECT count(*) FROM items n JOIN items o ON o.id = n.supersedes_id WHERE o.status <> 'superseded'",
     )?;
     let mut findings = Vec::new();
     if forks > 0 {

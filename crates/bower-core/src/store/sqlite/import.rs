@@ -170,7 +170,6 @@ impl Batch<'_> {
     /// Returns why this item would break a chain, if it would. Each memory has at most one successor, in its own
     /// namespace. A memory with a successor is superseded.
     fn breaks_a_chain(&self, item: &ItemCopy) -> Result<Option<String>> {
-        let stands = |status: Status| matches!(status, Status::Candidate | Status::Active);
         // An archived memory would come back beside its successor when it is stated again.
         if item.status != Status::Superseded {
             let successor: Option<String> = self
@@ -208,7 +207,8 @@ impl Batch<'_> {
         let there = item_at(self.connection, row, false)?;
         Ok(if !is_same_place(&there, item) {
             Some(format!("it replaces {older}, which has another collection, scope or owner here"))
-        } else if stands(there.status) {
+        } else if there.status != Status::Superseded {
+            // An archived memory may become active again, and would then stand beside its successor.
             Some(format!("it replaces {older}, which was changed here later and is kept"))
         } else {
             None
