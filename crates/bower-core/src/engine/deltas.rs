@@ -4,11 +4,12 @@
 //! confirms that change as a part of its history, and read anew otherwise. Every committed change is in the next answer.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::engine::indexes::LANGUAGE;
 use crate::engine::mentions;
 use crate::error::Result;
+use crate::graph::{EntityOrder, MentionDelta};
 use crate::item::{Change, Coverage, RowId, RowSet};
 use crate::store::{DeltaText, Store};
 use crate::text;
@@ -26,8 +27,18 @@ pub(crate) struct NewRows {
     upto: Coverage,
     /// Rows of the index that were changed or removed, and all new rows.
     pub(crate) gone: RowSet,
-    /// Contents of the new rows: terms by [`text::encode_terms`], or half floats.
+    /// Contents of the new rows: terms by [`text::encode_terms`], half floats, or mentions.
     pub(crate) rows: BTreeMap<RowId, Arc<[u8]>>,
+    /// Mentions by entity, once a question asked for them.
+    by_entity: OnceLock<EntityOrder>,
+}
+
+impl NewRows {
+    /// Returns the mentions that the new rows hold.
+    pub(crate) fn as_mentions(&self) -> MentionDelta<'_> {
+        let by_entity = self.by_entity.get_or_init(|| EntityOrder::of(&self.rows));
+        MentionDelta { rows: &self.rows, by_entity }
+    }
 }
 
 /// The delta of one index, with the index's name where there are several.
@@ -131,9 +142,10 @@ fn kept(
         Some(_) | None => {
             // The index may be newer than `newest`, which was read before the index was opened.
             let upto = Coverage { change: after, ..newest.clone() };
-            NewRows { after, upto, gone: RowSet::new(), rows: BTreeMap::new() }
+            NewRows { after, upto, gone: RowSet::new(), rows: BTreeMap::new(), by_entity: OnceLock::new() }
         }
     };
+    new.by_entity.take();
     let since = new.upto.change;
     let gone = gone(store, since, newest.change)?;
     for row in gone.iter() {

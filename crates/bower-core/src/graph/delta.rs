@@ -7,17 +7,13 @@ use super::entity::{EntityKey, StoredMention};
 use super::segment::{read, split};
 use crate::item::RowId;
 
-/// Mentions of new rows.
-#[derive(Clone, Debug)]
-pub struct MentionDelta<'a> {
-    rows: &'a BTreeMap<RowId, Arc<[u8]>>,
-    /// All mentions as in a segment: by entity, the strongest first, then by row.
-    by_entity: Vec<(u64, RowId)>,
-}
+/// All mentions of some rows as in a segment: by entity, the strongest first, then by row.
+#[derive(Clone, Debug, Default)]
+pub struct EntityOrder(Vec<(u64, RowId)>);
 
-impl<'a> MentionDelta<'a> {
-    /// Orders the mentions of rows by entity.
-    pub fn new(rows: &'a BTreeMap<RowId, Arc<[u8]>>) -> Self {
+impl EntityOrder {
+    /// Orders the mentions of rows by entity; some 100 nanoseconds a mention.
+    pub fn of(rows: &BTreeMap<RowId, Arc<[u8]>>) -> Self {
         let each = |(row, bytes): (&RowId, &Arc<[u8]>)| {
             let row = *row;
             let mentions = split(bytes).map_or(&[][..], |(_, mentions)| mentions);
@@ -25,9 +21,20 @@ impl<'a> MentionDelta<'a> {
         };
         let mut by_entity: Vec<(u64, RowId)> = rows.iter().flat_map(each).collect();
         by_entity.sort_unstable();
-        Self { rows, by_entity }
+        Self(by_entity)
     }
+}
 
+/// Mentions of new rows.
+#[derive(Clone, Copy, Debug)]
+pub struct MentionDelta<'a> {
+    /// The encoded mentions of each row.
+    pub rows: &'a BTreeMap<RowId, Arc<[u8]>>,
+    /// The same mentions by entity.
+    pub by_entity: &'a EntityOrder,
+}
+
+impl MentionDelta<'_> {
     /// Returns the mentions of a row; `None` if it is not among the rows.
     pub fn of_row(&self, row: RowId) -> Option<impl Iterator<Item = StoredMention> + '_> {
         self.rows.get(&row).and_then(|bytes| split(bytes)).map(|(_, mentions)| read(mentions))
@@ -40,9 +47,10 @@ impl<'a> MentionDelta<'a> {
 
     /// Returns the mentions of an entity, strongest first.
     pub fn of_entity(&self, key: EntityKey) -> impl Iterator<Item = (StoredMention, RowId)> + '_ {
-        let start = self.by_entity.partition_point(|(order, _)| *order < StoredMention::first_order(key));
+        let by_entity = &self.by_entity.0;
+        let start = by_entity.partition_point(|(order, _)| *order < StoredMention::first_order(key));
         let last = StoredMention::last_order(key);
-        self.by_entity[start..]
+        by_entity[start..]
             .iter()
             .take_while(move |(order, _)| *order <= last)
             .map(|(order, row)| (StoredMention::from_order(*order), *row))

@@ -27,7 +27,7 @@ pub use communities::{
 #[cfg(feature = "parts")]
 pub use communities::{CommunityMember, connected_components, modularity};
 pub use compact::compact;
-pub use delta::MentionDelta;
+pub use delta::{EntityOrder, MentionDelta};
 pub use entity::{EntityKey, NodeId, Role, StoredMention, fold};
 pub use extract::{ItemText, encode, mentions};
 pub use path::likeliest;

@@ -155,12 +155,14 @@ impl MentionSegment {
         let entities = self.entities();
         let first = StoredMention::first_order(key);
         let last = StoredMention::last_order(key);
-        let start = self.partition_point(0, entities, |order| order < first);
+        let start = self.partition_point(0, entities, first);
         // Most entities have few mentions.
         let near = (start..entities.len().min(start + NEAR)).find(|at| entities[*at] > last);
         let end = match near {
             Some(end) => end,
-            None => self.partition_point(start, entities, |order| order <= last),
+            None => {
+                last.checked_add(1).map_or(entities.len(), |next| self.partition_point(start, entities, next))
+            }
         };
         start..end
     }
@@ -187,16 +189,28 @@ impl MentionSegment {
         bytemuck::cast_slice(&self.more()[..count * MENTION])
     }
 
-    /// Returns the first position at or after `from` that is not `below`.
-    fn partition_point(&self, from: usize, entities: &[u64], below: impl Fn(u64) -> bool) -> usize {
+    /// Returns the first position at or after `from` whose order is at least `order`.
+    ///
+    /// Keys are hashes, so every second step guesses the position from the order. That takes about a third of the steps of a binary
+    /// search, and the steps between bound it where many mentions of one entity make guesses wrong.
+    fn partition_point(&self, from: usize, entities: &[u64], order: u64) -> usize {
         let (mut low, mut high) = (from, entities.len());
+        // Orders just outside of what is left.
+        let (mut least, mut most) = (0, u64::MAX);
+        let mut is_guess = true;
         while low < high {
-            let middle = low + (high - low) / 2;
-            self.check_more(bytemuck::cast_slice(&entities[middle..=middle]));
-            if below(entities[middle]) {
-                low = middle + 1;
+            let middle = if is_guess {
+                let share = (order.saturating_sub(least)) as f64 / ((most - least).max(1)) as f64;
+                (low + (share * (high - low) as f64) as usize).min(high - 1)
             } else {
-                high = middle;
+                low + (high - low) / 2
+            };
+            is_guess = !is_guess;
+            self.check_more(bytemuck::cast_slice(&entities[middle..=middle]));
+            if entities[middle] < order {
+                (low, least) = (middle + 1, entities[middle]);
+            } else {
+                (high, most) = (middle, entities[middle].max(least));
             }
         }
         low

@@ -101,18 +101,31 @@ impl Entity {
         items.sort_unstable_by_key(|(mention, row, _)| (mention.order(), *row));
         let role = items.first().map_or(Role::Start, |(mention, ..)| mention.role());
         let is_name = items.iter().any(|(mention, ..)| matches!(mention.role(), Role::Name | Role::Link));
-        let mut of_document: HashMap<u32, usize> = HashMap::new();
-        let mut documents = 0;
-        // Chunks of one document that share its title would lead to nothing but each other.
-        items.retain(|(.., document)| {
-            let count = of_document.entry(*document).or_default();
-            *count += 1;
-            documents += usize::from(*document == 0 || *count == 1);
-            *document == 0 || *count <= MOST_OF_A_DOCUMENT
-        });
+        let mut of_documents: Vec<u32> =
+            items.iter().map(|(.., document)| *document).filter(|document| *document != 0).collect();
+        let memories = df - of_documents.len();
+        of_documents.sort_unstable();
+        of_documents.dedup();
+        let documents = memories + of_documents.len();
+        if documents < df {
+            // Chunks of one document that share its title would lead to nothing but each other.
+            let mut counts = vec![0; of_documents.len()];
+            items.retain(|(.., document)| {
+                let Ok(at) = of_documents.binary_search(document) else { return true };
+                counts[at] += 1;
+                counts[at] <= MOST_OF_A_DOCUMENT
+            });
+        }
         items.truncate(MOST_ITEMS);
         let items = items.into_iter().map(|(mention, row, _)| (row, mention)).collect();
         Self { df, role, is_name, is_shared: documents > 1, is_hub: false, items }
+    }
+
+    /// Makes an entity of the only mention of it. Most entities have only one.
+    fn of_one((mention, row, _): (StoredMention, RowId, u32)) -> Self {
+        let role = mention.role();
+        let is_name = matches!(role, Role::Name | Role::Link);
+        Self { df: 1, role, is_name, is_shared: false, is_hub: false, items: vec![(row, mention)] }
     }
 
     /// Makes an entity that too many items mention. Nothing else about it counts.
@@ -152,7 +165,7 @@ impl<'a> Graph<'a> {
         if self.allowed.keep.is_none() {
             // So many mentions that the limit is passed whichever rows may not be found.
             let most: usize = ranges.iter().map(|(segment, range)| range.len().min(segment.live())).sum();
-            let dead: usize = ranges.iter().map(|(segment, _)| segment.rows() - segment.live()).sum();
+            let dead: usize = self.segments().map(|segment| segment.rows() - segment.live()).sum();
             if most > limit + dead + self.stale.len() + self.allowed.drop.len() {
                 return Entity::hub();
             }
@@ -164,7 +177,7 @@ impl<'a> Graph<'a> {
                 return Entity::hub();
             }
         }
-        let entity = Entity::of(items);
+        let entity = if let [only] = items[..] { Entity::of_one(only) } else { Entity::of(items) };
         // In a small store every other word is in more than 5 % of the items.
         let is_common = entity.role == Role::Word && entity.df as f64 > HUB_SHARE * self.items as f64;
         if is_common { Entity::hub() } else { entity }
@@ -177,7 +190,8 @@ impl<'a> Graph<'a> {
 
     /// Returns where each segment has the mentions of an entity.
     fn ranges(&self, key: EntityKey) -> Vec<(&'a MentionSegment, Range<usize>)> {
-        self.segments().map(|segment| (segment, segment.range(key))).collect()
+        let all = self.segments().map(|segment| (segment, segment.range(key)));
+        all.filter(|(_, range)| !range.is_empty()).collect()
     }
 
     fn mentions_in(
@@ -461,6 +475,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
+    use crate::graph::EntityOrder;
 
     /// A graph in which each item mentions some of the entities, as (entity, occurrences) in its own document.
     fn rows_of(items: &[&[(u32, u32)]]) -> BTreeMap<RowId, Arc<[u8]>> {
@@ -548,7 +563,7 @@ mod tests {
             (starts[4], starts[7]) = (0.75, 0.25);
             let seeds = Seeds { items: vec![(RowId(5), 0.75), (RowId(8), 0.25)], entities: Vec::new() };
             let rows = rows_of(&items);
-            let delta = MentionDelta::new(&rows);
+            let delta = MentionDelta { rows: &rows, by_entity: &EntityOrder::of(&rows) };
             let walked = walk(&graph(&delta, None, &none, 60), &seeds).unwrap();
             let exact = exact(&items, 30, &starts);
             for (row, share) in &walked.items {
@@ -566,7 +581,7 @@ mod tests {
         let mut items: Vec<&[(u32, u32)]> = vec![&[(0, 1)], &[(0, 1), (1, 1)], &[(1, 1)]];
         items.resize(16, &[]);
         let (all_rows, none) = (rows_of(&items), RowSet::new());
-        let all = MentionDelta::new(&all_rows);
+        let all = MentionDelta { rows: &all_rows, by_entity: &EntityOrder::of(&all_rows) };
         let seeds = Seeds { items: vec![(RowId(1), 1.0)], entities: Vec::new() };
         let rows = |keep: Option<&RowSet>, delta: &MentionDelta<'_>| -> Vec<(u32, u64)> {
             let items = walk(&graph(delta, keep, &none, keep.map_or(16, RowSet::len)), &seeds).unwrap().items;
@@ -576,7 +591,7 @@ mod tests {
         let keep: RowSet = (1..=16).filter(|row| *row != 2).map(RowId).collect();
         items[1] = &[];
         let rows_without = rows_of(&items);
-        let without = MentionDelta::new(&rows_without);
+        let without = MentionDelta { rows: &rows_without, by_entity: &EntityOrder::of(&rows_without) };
         assert_eq!(rows(Some(&keep), &all), rows(Some(&keep), &without), "as if there were no item 2");
         assert_eq!(rows(Some(&keep), &all).len(), 1);
     }
@@ -586,7 +601,7 @@ mod tests {
         let mut items: Vec<&[(u32, u32)]> = vec![&[(0, 1), (1, 1)]; 9];
         items.resize(16, &[]);
         let (rows, none) = (rows_of(&items), RowSet::new());
-        let delta = MentionDelta::new(&rows);
+        let delta = MentionDelta { rows: &rows, by_entity: &EntityOrder::of(&rows) };
         let walked = |entities| {
             let seeds = Seeds { items: vec![(RowId(1), 1.0)], entities };
             walk(&graph(&delta, None, &none, 16), &seeds).unwrap().items.len()

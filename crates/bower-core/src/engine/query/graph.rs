@@ -10,9 +10,7 @@ use crate::engine::query::plan::Scope;
 use crate::engine::query::retrieve::settled;
 use crate::engine::timing::milliseconds;
 use crate::error::{Error, Result};
-use crate::graph::{
-    Graph, GraphIndex, ItemLink, MentionDelta, Role, Seeds, Walked, asked_names, content_words, walk,
-};
+use crate::graph::{Graph, GraphIndex, ItemLink, Role, Seeds, Walked, asked_names, content_words, walk};
 use crate::item::{Allowed, RowId, RowSet, Scored};
 use crate::rank::candidate::Ranked;
 use crate::store::RelationRow;
@@ -140,7 +138,7 @@ pub(crate) fn with_graph<R>(
         || engine.indexes.graph(store),
         |after| engine.caches.deltas.mentions(store, scope.newest, after),
     )?;
-    let delta = MentionDelta::new(&new.rows);
+    let delta = new.as_mentions();
     // `gone` has the new rows too.
     let stale = new.gone.len().saturating_sub(new.rows.len()) + scope.hidden.len();
     let indexed = index.good().map_or(0, |index| index.rows() as usize);
