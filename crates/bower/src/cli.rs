@@ -687,11 +687,14 @@ pub struct EvalArgs {
     #[arg(long)]
     pub evidence: bool,
     /// Show, for one question, the ranks of its judged documents and the reasons; nothing else is evaluated
-    #[arg(long, value_name = "QUERY_ID", conflicts_with_all = ["compare", "ablate", "calibration", "evidence", "features"])]
+    #[arg(long, value_name = "QUERY_ID", conflicts_with_all = ["compare", "ablate", "calibration", "evidence", "features", "factors"])]
     pub explain: Option<String>,
     /// Write the features of the best hits' probabilities, one line of JSON a hit, for tools/calibrate.py
     #[arg(long, value_name = "FILE")]
     pub features: Option<PathBuf>,
+    /// Write the factors of all candidates' scores, one line of JSON a question, for tools/fit_rank.py
+    #[arg(long, value_name = "FILE")]
+    pub factors: Option<PathBuf>,
 }
 
 /// `bower completions`

@@ -8,6 +8,7 @@ pub mod bootstrap;
 pub mod calibration;
 pub mod evidence;
 pub mod explain;
+pub mod factors;
 pub mod features;
 pub mod metrics;
 pub mod paired;

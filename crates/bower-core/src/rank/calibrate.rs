@@ -40,7 +40,9 @@
 //!
 //! Limits: labels that mean less than an answer are more frequent. With every grade of cranfield as relevant (8.2
 //! documents a question instead of 1.6) the error there is .26, with the upper two grades .08. Nothing but labels
-//! distinguishes such a set from the others. The remedy is a higher [`Constants::base`] (by 2: .05). First hits of
+//! distinguishes such a set from the others. The remedy is a higher [`Constants::base`] (by 2: .05). In cisi, which
+//! labels 41 documents a question as relevant to its subject, the error is .37, and a third of its answered questions abstain.
+//! Fitting to cisi too, and by the standing or closeness of all ten hits, changes that by .02 and makes the others worse. First hits of
 //! whole sessions get probabilities that are too low. Those of the vault get too high ones, because only one of many
 //! plausible notes is labelled.
 //!

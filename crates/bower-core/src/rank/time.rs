@@ -16,7 +16,9 @@ mod words;
 #[cfg(test)]
 mod table;
 
-use jiff::Zoned;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, Zoned};
 
 use aims::TimeReader;
 pub use aims::{Aim, Asked, Offset, Spoken, TimeExpression, TimeSide};
@@ -52,10 +54,38 @@ pub fn spoken(text: &str, written: &Zoned) -> Spoken {
     TimeReader::new(text, written).spoken()
 }
 
+/// Returns the day of a text that is only a time stamp: a complete date and a time of day ("1:56 pm on 8 May, 2023").
+pub fn stamp_day(text: &str) -> Option<Date> {
+    // A complete date means the same day at any now.
+    TimeReader::new(text, &Timestamp::UNIX_EPOCH.to_zoned(TimeZone::UTC)).stamp_day()
+}
+
 /// Returns all times of [`spoken`], the absolute before the relative.
 #[cfg(feature = "parts")]
 pub fn dates_in(text: &str, written: &Zoned) -> Vec<Interval> {
     let Spoken { mut absolute, relative, .. } = spoken(text, written);
     absolute.extend(relative);
     absolute
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stamp_is_a_date_with_a_time_of_day_and_nothing_else() {
+        let check = |text: &str, day: Option<&str>| {
+            assert_eq!(stamp_day(text).map(|day| day.to_string()).as_deref(), day, "{text}");
+        };
+        check("1:56 pm on 8 May, 2023", Some("2023-05-08"));
+        check("2023-05-08 13:56:07", Some("2023-05-08"));
+        check("2023-05-08T13:56:07Z", Some("2023-05-08"));
+        check("2023/05/08 (Mon) 13:56", Some("2023-05-08"));
+        check("8 May 2023", None);
+        check("13:56", None);
+        check("8 May 13:56", None);
+        check("2023-05-08 13:56 to 2023-05-09 02:00", None);
+        check("Meeting of 8 May 2023, 13:56", None);
+        check("", None);
+    }
 }

@@ -7,6 +7,9 @@ use super::vector::{NewTokens, NewVector};
 use crate::error::Result;
 use crate::item::{Change, RowId, RowSet};
 
+/// The bit of a parent's number that only sessions have.
+pub const SESSION: u64 = 1 << 63;
+
 /// The text of a row as the text channel reads it: title, heading and content joined.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IndexedText {
@@ -100,8 +103,8 @@ pub trait IndexFeed {
     fn mentions(&self, rows: &[RowId]) -> Result<Vec<Option<Vec<u8>>>>;
     /// Returns the data of those rows that still exist from which their mentions are extracted.
     fn mention_sources(&self, rows: &[RowId]) -> Result<Vec<MentionSource>>;
-    /// Returns for each row the number of its document or session, which all rows of one parent share. It is 0 if the row
-    /// has no parent, or was removed.
+    /// Returns for each row the number of its document or session, which all rows of one parent share. That of a session has
+    /// the bit [`SESSION`]. It is 0 if the row has no parent, or was removed.
     fn parents(&self, rows: &[RowId]) -> Result<Vec<u64>>;
     /// Returns the terms that were written with those rows that still exist.
     fn delta_terms(&self, rows: &[RowId]) -> Result<Vec<KeptTerms>>;

@@ -38,7 +38,7 @@ pub use documents::{
     DocumentRow, DocumentStore, KeptChunk, KnownDocument, MovedDocument, NewChunk, NewDocument, Passage,
     PathChanges, RepositoryFile, Written, chunk_id,
 };
-pub use feed::{Covered, DeltaData, DeltaText, IndexFeed, IndexedText, KeptTerms, MentionSource};
+pub use feed::{Covered, DeltaData, DeltaText, IndexFeed, IndexedText, KeptTerms, MentionSource, SESSION};
 pub use items::{DatedText, Items, Link};
 pub use journal::Journal;
 pub use lifecycle::{

@@ -26,6 +26,12 @@ pub fn run(arguments: &EvalArgs, session: &Session) -> Result<()> {
     let settings = session.settings(&session.home()?)?.settings;
     let profile = pair.map_or(arguments.profile.unwrap_or(settings.profile), |(first, _)| first);
     let needs_probabilities = arguments.calibration || arguments.features.is_some();
+    if arguments.factors.is_some() && profile != Profile::Bower {
+        return Err(Failure::usage(
+            format!("profile {} has other factors", profile.word()),
+            "leave out --factors, or judge profile bower (the first of two)",
+        ));
+    }
     if needs_probabilities && profile != Profile::Bower {
         return Err(Failure::usage(
             format!("profile {} gives no probabilities", profile.word()),
@@ -68,6 +74,10 @@ pub fn run(arguments: &EvalArgs, session: &Session) -> Result<()> {
         if let Some(path) = &arguments.features {
             write(path, &features::lines(&name_of(&arguments.dir), &set, &asked))?;
         }
+    }
+    if let Some(path) = &arguments.factors {
+        session.out.note("asking for the factors of all candidates …");
+        write(path, &asking::factors(&bench)?)?;
     }
     if arguments.evidence {
         session.out.note("packing evidence …");

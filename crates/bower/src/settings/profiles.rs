@@ -37,6 +37,7 @@ pub const KNOBS: &[Knob] = &[
         WEIGHT,
         "weight of what names and links connect, for a question of names alone",
     ),
+    knob("bower.adjacent_weight", SHARE, "the share of the better score beside it that a turn gains"),
     knob("bower.neighbour_weight", SHARE, "the share of its neighbours' scores that an item gains"),
     knob("bower.neighbours", Form::Whole(0, 50), "neighbours in meaning that count"),
     knob("bower.neighbourhood", Form::Whole(0, 200), "among how many of the best neighbours are looked for"),

@@ -13,6 +13,7 @@ use crate::engine::model::embedder_threads;
 use crate::error::{Error, Result};
 use crate::ingest::{self, Parsed, WalkEntry, WalkOptions};
 use crate::item::{Provenance, RowId, Scope, derive_id};
+use crate::rank::time::stamp_day;
 use crate::request::{FileProblem, IndexRequest, Skipped};
 use crate::store::{
     DeltaData, KeptChunk, KnownDocument, MovedDocument, Namespace, NewChunk, NewDocument, RepositoryFile,
@@ -504,6 +505,13 @@ pub(super) fn id_at(collection: &str, path: &str, scope: Scope, owner: Option<&s
     }
 }
 
+/// Returns the session of a short text whose title only says when it was written: those of one day are turns of one conversation.
+/// A text of several chunks is a context of its own.
+fn stamped_session(parsed: &Parsed) -> Option<String> {
+    let title = parsed.title.as_deref().filter(|_| parsed.chunks.len() == 1)?;
+    stamp_day(title).map(|day| day.to_string())
+}
+
 /// Data of a document before it is parsed.
 struct File<'a> {
     id: String,
@@ -531,7 +539,8 @@ impl File<'_> {
         // The title is a part of what is embedded, and the owner decides who may see it: if one changes, the chunks are new.
         let title = parsed.title.as_deref().unwrap_or("");
         let mut place = vec![title, self.scope.word(), self.owner.as_deref().unwrap_or("")];
-        place.extend(self.session.as_deref());
+        let session = self.session.or_else(|| stamped_session(&parsed));
+        place.extend(session.as_deref());
         let key = |chunk_key: &str| derive_id(&[place.as_slice(), &[chunk_key]].concat());
         let mut chunks = parsed.chunks;
         for chunk in &mut chunks {
@@ -558,7 +567,7 @@ impl File<'_> {
             metadata: parsed.metadata,
             scope: self.scope,
             owner: self.owner,
-            session: self.session,
+            session,
             provenance: self.provenance,
             host: self.host,
             kept,

@@ -85,21 +85,32 @@ pub(crate) fn by_default(
     let constants = &engine.settings.bower;
     let pieces = found.vector().and_then(|vector| vector.tokens.as_ref()).map(TokenQuery::count);
     let pieces = native::pieces_per_letter(request.text, pieces);
-    let mut ranked = native::rank(&scores.seen(&gathered), &background, pieces, constants);
+    let rank = |scores: &Scores, gathered: &[(RowId, Places)]| {
+        let seen = scores.seen(gathered);
+        (native::rank(&seen, &background, pieces, constants), native::siblings(&seen))
+    };
+    let (mut ranked, mut siblings) = rank(&scores, &gathered);
     let walked = walk(engine, request, scope, (&ranked, &scores), ranking);
     if let Some(walked) = &walked {
         note(ranking, Channel::Graph, &walked.rows, walked.delta_rows, walked.took_ms);
         gathered = gather(ranking);
         found.known = vec![scores];
         scores = found.scores(engine, &gathered)?;
-        ranked = native::rank(&scores.seen(&gathered), &background, pieces, constants);
+        (ranked, siblings) = rank(&scores, &gathered);
     }
     note_missing_codes(engine, found, &scores, ranking)?;
     take_times(engine, request, &mut ranked)?;
+    native::gain_from_adjacent(&mut ranked, |row| scores.session(row), siblings, constants);
     if let Some(vector) = found.vector() {
         let best: Vec<RowId> = ranked.iter().take(constants.neighbourhood).map(|one| one.row).collect();
         let likenesses = vector.likenesses(engine, &best)?;
-        native::gain_from_neighbours(&mut ranked, &likenesses, |row| !scores.is_memory(row), constants);
+        native::gain_from_neighbours(
+            &mut ranked,
+            &likenesses,
+            |row| !scores.is_memory(row),
+            siblings,
+            constants,
+        );
         ranking.likeness = Likeness::new(&best, likenesses);
     }
     let named: Vec<Option<f32>> = ranked.iter().map(|one| scores.named(one.row)).collect();

@@ -10,6 +10,7 @@ use crate::item::{Channel, RowId, Scored};
 use crate::rank::calibrate;
 use crate::rank::candidate::{self, ChannelScore, Places};
 use crate::rank::profile::native;
+use crate::store::SESSION;
 use crate::text::Examined;
 
 /// Number of best rows of a channel that late interaction scores: 128 rows at most of two channels. It is the most expensive
@@ -191,6 +192,11 @@ impl Scores {
     pub(crate) fn named(&self, row: RowId) -> Option<f32> {
         let at = self.place(row).filter(|&at| self.parents[at] == 0)?;
         self.words.named(at)
+    }
+
+    /// Returns the session of a candidate that is a turn of one.
+    pub(crate) fn session(&self, row: RowId) -> Option<u64> {
+        self.place(row).map(|at| self.parents[at]).filter(|parent| parent & SESSION != 0)
     }
 
     /// Whether a candidate is a memory: it belongs to no document.

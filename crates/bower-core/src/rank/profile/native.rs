@@ -15,7 +15,9 @@
 //! model that does not know the name finds similar texts elsewhere. The mean and the deviation of `v` in `g` are those
 //! of all rows that could have been found.
 //!
-//! Then each chunk among the best 50 gains .6 of the mean score of its 4 nearest neighbours in meaning among them.
+//! Then each turn of a session gains .25 f of the better score of the turn before it and the turn after it, if that is above 0.
+//! Each chunk among the best 50 gains .6 (1 - f) of the mean score of its 4 nearest neighbours in meaning among them. So the
+//! context of a text is its document or session where candidates have one, and otherwise the texts that resemble it.
 //!
 //! A memory is a short statement, often about what is asked but in other words. Then the words that it shares with the
 //! question are common ones and mislead, and its neighbours in meaning are about other things. If there are vectors:
@@ -49,8 +51,8 @@
 //! gain = ln(1 + L w e^(best score - score))       w: the item's share of the walker's time, 1 for the item with the most
 //! ```
 //!
-//! `L` is 4 for a question that writes the name of a rare entity. It is .1 for others, where the walk has only the hits to
-//! start from. docs/graph.md has the measurements. An item that only the graph found counts in no mean
+//! `L` is 8 times the share of the question's words that name rare entities (`engine/query/graph.rs`). A question that names
+//! nothing is answered without a walk. docs/graph.md has the measurements. An item that only the graph found counts in no mean
 //! and no deviation.
 //!
 //! One set of constants serves conversations, science, code and notes: nDCG@10 over six labelled sets is .614, rank
@@ -93,7 +95,9 @@ pub struct Constants {
     /// Weight of a walk over the graph for a question all of whose words name rare entities, 0 and up. For others it is lower in
     /// proportion to how much they name.
     pub graph_weight: f32,
-    /// The share of the neighbours' scores that an item gains, 0..1.
+    /// The share of the better of the scores beside it that a turn of a session gains, 0..1, where all candidates have siblings.
+    pub adjacent_weight: f32,
+    /// The share of the neighbours' scores that an item gains, 0..1, where no candidate has siblings.
     pub neighbour_weight: f32,
     /// Number of neighbours that count.
     pub neighbours: usize,
@@ -124,6 +128,7 @@ impl Default for Constants {
             complete_weight: 6.0,
             complete_few: 3,
             graph_weight: 8.0,
+            adjacent_weight: 0.25,
             neighbour_weight: 0.6,
             neighbours: 4,
             neighbourhood: 50,
@@ -136,7 +141,7 @@ impl Default for Constants {
 }
 
 /// Upper bound on a score's factors, so that each list of them is allocated once.
-const MOST_FACTORS: usize = 12;
+const MOST_FACTORS: usize = 13;
 
 /// Features of one candidate. All scores are true scores, whichever channel retrieved it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -421,6 +426,46 @@ pub fn gain_from_graph(ranked: &mut [Ranked], walked: impl Fn(RowId) -> f64, wei
     }
 }
 
+/// Returns the share of the candidates whose document or session has several of them, 0..1.
+pub fn siblings(seen: &[CandidateFeatures<'_>]) -> f64 {
+    Family::of(seen).share
+}
+
+/// Adds to each turn of a session a share of the better score of the turn before it and the turn after it, if these are
+/// candidates. A turn that answers often shares no word with the question, but follows the turn that asks. `session` is the
+/// session of an item; `siblings` is from [`siblings`].
+pub fn gain_from_adjacent(
+    ranked: &mut [Ranked],
+    session: impl Fn(RowId) -> Option<u64>,
+    siblings: f64,
+    constants: &Constants,
+) {
+    let weight = f64::from(constants.adjacent_weight) * siblings;
+    // The turns of a session are written one after the other.
+    let mut turns: Vec<(RowId, u64, f32)> =
+        ranked.iter().filter_map(|one| Some((one.row, session(one.row)?, one.score))).collect();
+    if weight <= 0.0 || turns.is_empty() {
+        return;
+    }
+    turns.sort_unstable_by_key(|(row, ..)| *row);
+    let turn_at =
+        |row: u32| turns.binary_search_by_key(&RowId(row), |(row, ..)| *row).ok().map(|at| turns[at]);
+    let mut has_some = false;
+    for one in ranked.iter_mut() {
+        let Some((_, session, _)) = turn_at(one.row.0) else { continue };
+        let beside = [one.row.0.checked_sub(1), one.row.0.checked_add(1)].into_iter().flatten();
+        let same = beside.filter_map(turn_at).filter(|(_, other, _)| *other == session);
+        let better = same.map(|(.., score)| score).fold(0.0, f32::max);
+        if better > 0.0 {
+            has_some = true;
+            one.add(Factor::plus("turn beside it", weight * f64::from(better)));
+        }
+    }
+    if has_some {
+        sort_again(ranked);
+    }
+}
+
 /// Adds to the best candidates a share of the scores of their nearest neighbours in meaning among them. An item that
 /// many good candidates resemble is more likely relevant. `likenesses` contains the cosines of the first n of `ranked`,
 /// row by row, n * n of them, with n from [`Constants::neighbourhood`]. Items ranked below stay below. Does nothing if
@@ -431,10 +476,12 @@ pub fn gain_from_neighbours(
     ranked: &mut [Ranked],
     likenesses: &[f32],
     gains: impl Fn(RowId) -> bool,
+    siblings: f64,
     constants: &Constants,
 ) {
+    let weight = f64::from(constants.neighbour_weight) * (1.0 - siblings);
     let count = ranked.len().min(constants.neighbourhood);
-    if likenesses.len() != count * count || count < 2 {
+    if likenesses.len() != count * count || count < 2 || weight <= 0.0 {
         return;
     }
     let (best, rest) = ranked.split_at_mut(count);
@@ -453,7 +500,7 @@ pub fn gain_from_neighbours(
         if sum > 0.0 {
             let gain: f64 =
                 near.iter().map(|&(likeness, other)| f64::from(likeness) * scores[other]).sum::<f64>() / sum;
-            one.add(Factor::plus("neighbours", f64::from(constants.neighbour_weight) * gain));
+            one.add(Factor::plus("neighbours", weight * gain));
         }
     }
     best.sort_unstable_by(Ranked::cmp_best_first);
@@ -561,6 +608,7 @@ mod tests {
         complete_weight: 6.0,
         complete_few: 3,
         graph_weight: 4.0,
+        adjacent_weight: 0.25,
         neighbour_weight: 0.5,
         neighbours: 1,
         neighbourhood: 3,
@@ -732,22 +780,57 @@ mod tests {
         let mut ranked = [start(1, 1.0), start(2, 0.9), start(3, 0.8), start(4, 0.7)];
         // 2 and 3 are alike; the nearest of 1 is 3 by a little.
         let likenesses = [0.0, 0.1, 0.2, 0.1, 0.0, 0.9, 0.2, 0.9, 0.0];
-        gain_from_neighbours(&mut ranked, &likenesses, |_| true, &PLAIN);
+        gain_from_neighbours(&mut ranked, &likenesses, |_| true, 0.0, &PLAIN);
         // 1: 1 + .5 * .8; 2: .9 + .5 * .8; 3: .8 + .5 * .9.
         check(&ranked, &[(1, 1.4), (2, 1.3), (3, 1.25), (4, 0.7)]);
         let before = ranked.clone();
-        gain_from_neighbours(&mut ranked, &[0.0; 4], |_| true, &PLAIN);
+        gain_from_neighbours(&mut ranked, &[0.0; 4], |_| true, 0.0, &PLAIN);
         assert_eq!(ranked, before);
         let mut low = [start(1, -1.0), start(2, -1.1), start(3, -1.2), start(4, -1.3)];
-        gain_from_neighbours(&mut low, &likenesses, |_| true, &PLAIN);
+        gain_from_neighbours(&mut low, &likenesses, |_| true, 0.0, &PLAIN);
         assert!(low[3].score <= low[2].score, "{low:?}");
+    }
+
+    #[test]
+    fn neighbours_count_as_far_as_candidates_stand_alone() {
+        let start = |row, score| Ranked::new(RowId(row), vec![Factor::plus("words", score)]);
+        let two = [start(1, 1.0), start(2, 0.8)];
+        let mut ranked = two.clone();
+        // A quarter of the candidates has siblings: .5 * .75 * .8 and .5 * .75 * 1.
+        gain_from_neighbours(&mut ranked, &[0.0, 0.8, 0.8, 0.0], |_| true, 0.25, &PLAIN);
+        check(&ranked, &[(1, 1.3), (2, 1.175)]);
+        let mut ranked = two.clone();
+        gain_from_neighbours(&mut ranked, &[0.0, 0.8, 0.8, 0.0], |_| true, 1.0, &PLAIN);
+        assert_eq!(ranked, two);
+        // Parents 1001, 1002 and 7, 7: two of four.
+        let of = |row, parent| CandidateFeatures { parent, ..seen(row, 1.0, 0.5) };
+        let four = [of(1, 1_001), of(2, 1_002), of(3, 7), of(4, 7)];
+        assert!((siblings(&four) - 0.5).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_turn_gains_from_the_better_one_beside_it() {
+        let start = |row, score| Ranked::new(RowId(row), vec![Factor::plus("words", score)]);
+        let mut ranked = [start(11, 2.0), start(13, 1.0), start(12, 0.4), start(14, 0.2), start(15, -1.0)];
+        // 15 is in another session. Of 11 to 14 each gains half of a quarter of the better one beside it.
+        let session = |row: RowId| Some(if row.0 == 15 { 8 } else { 7 });
+        gain_from_adjacent(&mut ranked, session, 0.5, &PLAIN);
+        check(&ranked, &[(11, 2.05), (13, 1.05), (12, 0.65), (14, 0.325), (15, -1.0)]);
+        let before = ranked.clone();
+        gain_from_adjacent(&mut ranked, |_| None, 1.0, &PLAIN);
+        gain_from_adjacent(&mut ranked, session, 0.0, &PLAIN);
+        assert_eq!(ranked, before);
+        // Nothing is taken from what stands beside a bad one.
+        let mut low = [start(1, 1.0), start(2, -1.0)];
+        gain_from_adjacent(&mut low, |_| Some(7), 1.0, &PLAIN);
+        check(&low, &[(1, 1.0), (2, -0.75)]);
     }
 
     #[test]
     fn memories_gain_nothing_from_neighbours() {
         let start = |row, score| Ranked::new(RowId(row), vec![Factor::plus("words", score)]);
         let mut ranked = [start(1, 1.0), start(2, 0.9)];
-        gain_from_neighbours(&mut ranked, &[0.0, 0.8, 0.8, 0.0], |row| row.0 == 2, &PLAIN);
+        gain_from_neighbours(&mut ranked, &[0.0, 0.8, 0.8, 0.0], |row| row.0 == 2, 0.0, &PLAIN);
         // 2 is a chunk: .9 + .5 * 1.
         check(&ranked, &[(2, 1.4), (1, 1.0)]);
     }
@@ -780,7 +863,7 @@ mod tests {
             let mut ranked = rank(&items, &background, f64::from(pieces), &constants);
             let count = ranked.len().min(constants.neighbourhood);
             let likenesses: Vec<f32> = (0..count * count).map(|at| (at % 7) as f32 / 7.0).collect();
-            gain_from_neighbours(&mut ranked, &likenesses, |row| row.0 % 2 == 0, &constants);
+            gain_from_neighbours(&mut ranked, &likenesses, |row| row.0 % 2 == 0, 0.0, &constants);
             prop_assert!(ranked.iter().all(|one| one.score.is_finite()));
             prop_assert!(ranked.is_sorted_by(|a, b| a.score >= b.score));
             let mut rows: Vec<_> = ranked.iter().map(|one| one.row).collect();

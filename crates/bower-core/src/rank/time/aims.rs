@@ -13,6 +13,9 @@ use super::words::{TimeToken, TimeUnit, Word, WordKind, tokens};
 /// Most words of an event that are kept; later words are rarely part of it.
 const EVENT_WORDS: usize = 8;
 
+/// Most letters of a word beside a date in a time stamp: "pm", "on", "at", "UTC".
+const LONGEST_CLOCK_WORD: usize = 3;
+
 /// Verbs after "when" that make a question of it.
 const ASKING: &[&str] = &[
     "did", "was", "were", "is", "are", "will", "would", "does", "do", "has", "had", "have", "should", "can",
@@ -188,6 +191,31 @@ impl<'a> TimeReader<'a> {
     /// Returns a reader of the same words that parses them as a text.
     pub fn reading_text(self) -> Self {
         Self { question: false, ..self }
+    }
+
+    /// Returns the only day of a text that is nothing but a date with a time of day.
+    pub fn stamp_day(self) -> Option<Date> {
+        let reader = self.reading_text();
+        let spans = reader.spans();
+        let [span] = spans.as_slice() else { return None };
+        let day = |at: Timestamp| at.to_zoned(reader.zoned.time_zone().clone()).date();
+        let first = day(span.interval.from);
+        if span.is_relative || span.is_range || first.tomorrow().ok()? != day(span.interval.until) {
+            return None;
+        }
+        let outside = |at: usize| at < span.first || at >= span.next;
+        let is_short = |token: &TimeToken| {
+            reader.source[token.start..token.end].chars().filter(|char| char.is_alphabetic()).count()
+                <= LONGEST_CLOCK_WORD
+        };
+        let is_clock = |at: usize| {
+            outside(at)
+                && matches!(reader.tokens[at].kind, WordKind::Mark(':'))
+                && matches!(reader.tokens.get(at + 1).map(|next| next.kind), Some(WordKind::Number(..)))
+        };
+        let rest = (0..reader.tokens.len()).filter(|at| outside(*at));
+        let is_stamp = rest.clone().all(|at| is_short(&reader.tokens[at])) && rest.clone().any(is_clock);
+        is_stamp.then_some(first)
     }
 
     /// Returns every date of a text, in order.

@@ -12,7 +12,8 @@ use super::half_vectors::half;
 use super::{SqliteStore, lock, schema};
 use crate::item::{Change, RowId, RowSet, derive_id, indexed_text};
 use crate::store::{
-    Covered, DeltaText, IndexFeed, IndexedText, KeptTerms, MentionSource, NewTokens, NewVector, Stamp,
+    Covered, DeltaText, IndexFeed, IndexedText, KeptTerms, MentionSource, NewTokens, NewVector, SESSION,
+    Stamp,
 };
 
 const INDEXED: &str = "SELECT t.content, t.section, d.title, i.document, i.source_conv_id, i.collection, i.valid_from, i.valid_to
@@ -25,9 +26,8 @@ fn read_indexed(row: &Row<'_>) -> Result<String> {
 }
 
 /// Returns the number that all rows of one parent share: the document's row, or a hash of the session. The hash has the
-/// highest bit set, so the two never collide. The text index stores it, so the formula must never change.
+/// bit [`SESSION`], so the two never collide. The text index stores it, so the formula must never change.
 fn parent(document: Option<i64>, session: Option<&str>, collection: &str) -> u64 {
-    const SESSION: u64 = 1 << 63;
     match session {
         Some(session) => {
             let id = derive_id(&["session", collection, session]);

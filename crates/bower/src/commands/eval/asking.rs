@@ -4,14 +4,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use bower_core::engine::MAX_LIMIT;
-use bower_core::engine::evaluation::{Depth, Ranking};
-use bower_core::item::{Channel, Profile, RowId, RowSet, Visibility};
+use bower_core::engine::evaluation::{Depth, Ranked, Ranking, reciprocal_rank};
+use bower_core::item::{Channel, Profile, RowId, RowSet, Scored, Visibility};
 use bower_core::request::QueryRequest;
 
 use super::bench::{Bench, Put, Rows, selection};
 use crate::eval::calibration::{Asked, HITS, Hit, Told};
 use crate::eval::evidence::{self, BUDGETS, Budget};
 use crate::eval::explain::{self, ABOVE, Above, Explained, Explanation, Fate, Placed, because};
+use crate::eval::factors::{self, RankedCandidate, RankedQuestion};
 use crate::eval::judged_queries;
 use crate::eval::metrics::Grades;
 use crate::eval::set::{Document, Query};
@@ -88,6 +89,47 @@ fn documents<'r>(ranking: &Ranking, query: &Query, rows: &'r Rows) -> Vec<(&'r s
         .filter_map(|(at, one)| Some((rows.document(one.row)?, at)))
         .filter(|(document, _)| !query.exclude.contains(*document) && seen.insert(*document))
         .collect()
+}
+
+/// Returns a line of JSON for each judged question, with the factors of all candidates in the default profile.
+pub(super) fn factors(bench: &Bench<'_>) -> Result<String> {
+    let rows = bench.rows()?;
+    let mut lines = String::new();
+    for (_, query) in judged_queries(bench.set) {
+        let dropped = rows.of_all(&query.exclude);
+        let hide = Some(&dropped);
+        let put = Put { profile: Profile::Bower, depth: Depth::Hits(bench.cutoff), hide, without: None };
+        let ranking = bench.rank(&bench.engine, query, &put)?;
+        let score = |row: RowId, channel| {
+            let at = ranking.places.binary_search_by_key(&row, |(row, _)| *row).ok()?;
+            ranking.places[at].1.score(channel)
+        };
+        let candidate = |one: &Ranked| {
+            Some(RankedCandidate {
+                document: rows.document(one.row)?.to_owned(),
+                text: score(one.row, Channel::Text),
+                vector: score(one.row, Channel::Vector),
+                factors: one.factors.iter().map(|factor| (factor.name, factor.value)).collect(),
+            })
+        };
+        let both = [Channel::Text, Channel::Vector];
+        let lists: Vec<&[Scored]> = ranking
+            .channels
+            .iter()
+            .filter(|(channel, _)| both.contains(channel))
+            .map(|(_, list)| list.as_slice())
+            .collect();
+        let fused = reciprocal_rank(&lists, bench.settings.rrf_k);
+        let best = fused.iter().filter_map(|hit| rows.document(hit.row).map(str::to_owned));
+        lines.push_str(&factors::line(&RankedQuestion {
+            question: &query.id,
+            category: query.category.as_deref(),
+            grades: &bench.set.grades[&query.id],
+            candidates: ranking.fused.iter().filter_map(candidate).collect(),
+            fusion: best.take(bench.cutoff).collect(),
+        }));
+    }
+    Ok(lines)
 }
 
 /// Measures the evidence that fits each budget, packed as by `bower query --budget`. (Documents that a question excludes take

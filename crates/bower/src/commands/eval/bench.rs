@@ -128,6 +128,7 @@ pub(super) fn parts_of(profile: Profile) -> Vec<Parts> {
             factor("speaker", |settings| settings.bower.speaker_weight = 0.0),
             factor("every word", |settings| settings.bower.complete_weight = 0.0),
             factor("time", |settings| settings.time_weight = 0.0),
+            factor("turn beside it", |settings| settings.bower.adjacent_weight = 0.0),
             factor("neighbours", |settings| settings.bower.neighbour_weight = 0.0),
         ]);
     }
