@@ -3,8 +3,10 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
+use crate::config::CanonicalFiles;
 use crate::engine::deltas::Deltas;
 use crate::engine::query::channels::paths::Paths;
+use crate::engine::query::facts::CanonicalDocuments;
 use crate::engine::query::wordings::Wordings;
 use crate::engine::versioned::VersionedCache;
 use crate::error::Result;
@@ -18,6 +20,8 @@ use crate::store::{Namespace, Store};
 pub(crate) struct Caches {
     /// The paths of all documents.
     paths: VersionedCache<Paths>,
+    /// The canonical documents.
+    canonical: VersionedCache<CanonicalDocuments>,
     /// Rows that are superseded or archived at the clocks of the last question.
     hidden: VersionedCache<RowSet, Clocks>,
     /// The memory of each wording.
@@ -42,6 +46,38 @@ impl Caches {
                 Some((paths, changes)) => Ok(paths.changed(&changes)),
                 None => Paths::load(store),
             }
+        })
+    }
+
+    /// Returns the documents that the setting `canonical_files` names.
+    pub(crate) fn canonical(
+        &self,
+        store: &dyn Store,
+        files: &CanonicalFiles,
+    ) -> Result<Arc<CanonicalDocuments>> {
+        self.canonical.get_of(&store.coverage()?, (), |kept| {
+            let matcher = files.matcher();
+            let (mut documents, came) = match since(store, kept, |after| store.paths_since(after))? {
+                Some((kept, changes)) => {
+                    let mut documents = Arc::unwrap_or_clone(kept);
+                    let came: Vec<_> = changes.came.iter().map(|(document, _)| *document).collect();
+                    documents.retain(|one| !came.contains(one) && !changes.went.contains(one));
+                    (documents, changes.came)
+                }
+                None => {
+                    let mut all = Vec::new();
+                    store.paths(&mut |document, path| {
+                        if matcher.matches(path) {
+                            all.push(document);
+                        }
+                    })?;
+                    (all, Vec::new())
+                }
+            };
+            let came = came.into_iter().filter(|(_, path)| matcher.matches(path));
+            documents.extend(came.map(|(document, _)| document));
+            documents.sort_unstable();
+            Ok(documents)
         })
     }
 
