@@ -155,7 +155,7 @@ mod tests {
             ("CANONICAL.md, /", "the name of a file"),
             ("!CANONICAL.md", "no exceptions"),
             ("../CANONICAL.md", "no .. in it"),
-            ("rules/[.md", "unclosed character class"),
+            ("rules/{a.md", "unclosed alternate group"),
         ] {
             let error = files(text).unwrap_err().to_string();
             assert!(error.contains(reason), "{text}: {error}");

@@ -127,13 +127,11 @@ impl LinkIndex {
         let found = [found.as_slice(), with(&self.by_title, &lower), with(&self.by_alias, &lower), entity()]
             .into_iter()
             .find(|found| !found.is_empty());
-        match found {
-            Some(found) => self.nearest(folder, found),
-            None => {
-                let last = lower.rsplit('/').next().unwrap_or(&lower);
-                LinkEnd::Nowhere(self.offered(with(&self.by_file, last)))
-            }
+        if let Some(found) = found {
+            return self.nearest(folder, found);
         }
+        let last = lower.rsplit('/').next().unwrap_or(&lower);
+        LinkEnd::Nowhere(self.offered(with(&self.by_file, last)))
     }
 
     /// Finds the document at an address.

@@ -1,4 +1,4 @@
-//! Tests of what `doctor` finds in documents: links without an end, and memories that say something else than canonical facts.
+//! Tests what `doctor` finds in documents: links without an end, and memories that contradict canonical facts.
 
 use bower_core::config::{CanonicalFiles, Settings};
 use bower_core::engine::Engine;
@@ -48,7 +48,7 @@ fn links_without_an_end_are_told_with_their_place() {
     place.write("a/two.md", "# Two\n\nBack to [[One]], [up](../b/three.md), [down](../c/none.md#x).\n");
     place.write(
         "b/three.md",
-        "---\naliases: ['; DROP TABLE items]\n---\n# It\n\n[code](tool.rs) ![p](p.png) [s](../a/)\n",
+        "---\naliases: [\"'; DROP TABLE items\"]\n---\n# It\n\n[code](tool.rs) ![p](p.png) [s](../a/) [r](gone.rs)\n",
     );
     place.write(
         "c/four.md",
@@ -68,14 +68,13 @@ fn links_without_an_end_are_told_with_their_place() {
             "a/one.md:3 [[Gone]] nowhere",
             "a/one.md:3 [[It]] ambiguous b/three.md, c/four.md",
             "a/two.md:3 ../c/none.md#x nowhere",
-            "b/three.md:6 p.png nowhere",
+            "b/three.md:6 gone.rs nowhere",
             "c/five.md:9 [[!!!]] nowhere",
         ]
     );
-    assert_eq!(links.detail, "16 links in 5 documents: 4 lead nowhere, 1 may mean several documents");
+    assert_eq!(links.detail, "14 links in 5 documents: 4 lead nowhere, 1 may mean several documents");
 
-    // A picture on the disk is no document, and the link is right.
-    place.write("b/p.png", "no picture");
+    place.write("b/gone.rs", "fn gone() {}\n");
     place.write("a/gone.md", "# Gone\n\nHere.\n");
     place.write("a/it.md", "# It\n\nHere.\n");
     place.index(&engine);
@@ -179,7 +178,7 @@ fn a_memory_that_says_something_else_than_a_fact_is_told() {
     place.write(
         "CANONICAL.md",
         "# Facts\n\n- The API gateway listens on port 8080.\n- Deploys happen every Friday.\n\n\
-         | service | port |\n|---|---\n| broken | 1 | 2\n||\n```\nopen\n",
+         | service | port |\n|---|---|\n| web | 3000 |\n| broken | 1 | 2\n||\n\n| no | rule |\n|--\n```\nopen\n",
     );
     place.index(&engine);
     let (right, wrong) = (

@@ -194,7 +194,7 @@ pub fn answer() -> Answer {
                 score: 0.5,
                 band: Some(Band::Medium),
                 citation: Some("Canonical:3f2a9c81d0e4b756".into()),
-                cited_line: Some(12),
+                cited_line: None,
                 duplicates: Vec::new(),
                 around: Vec::new(),
                 anchors: Vec::new(),

@@ -1,4 +1,4 @@
-//! Checks the links between indexed Markdown documents: those that lead nowhere, and those that may mean several documents.
+//! Checks the links of indexed Markdown documents: those that lead nowhere, and those that may mean several documents.
 //! The graph's own rules decide where a link leads (`graph/resolve.rs`); the disk is asked for files that are not indexed.
 
 use serde_json::Value;
@@ -88,7 +88,7 @@ impl Examined {
         let code = code_ranges(&text.text);
         let mut links = written_links(&text.text);
         links.sort_by_key(|link| link.at);
-        for link in links.iter().filter(|link| !is_in(&code, link.at)) {
+        for link in links.iter().filter(|link| !is_in(&code, link.at) && !is_picture(link)) {
             self.links += 1;
             let (problem, ends) = match index.resolve(path, link) {
                 LinkEnd::Document(_) | LinkEnd::Folder => continue,
@@ -101,13 +101,14 @@ impl Examined {
                 CheckProblem::Ambiguous | CheckProblem::Conflict => self.ambiguous += 1,
             }
             if self.findings.len() < MOST_FINDINGS {
-                let candidates = ends.iter().take(MOST_CANDIDATES).map(|&at| documents[at].path.clone());
+                let others = ends.iter().map(|&at| &documents[at].path);
+                let candidates = others.filter(|one| problem != CheckProblem::Nowhere || *one != path);
                 self.findings.push(CheckFinding {
                     problem,
                     path: path.to_owned(),
                     line: text.line(link.at),
                     text: written(link),
-                    candidates: candidates.collect(),
+                    candidates: candidates.take(MOST_CANDIDATES).cloned().collect(),
                     memory: None,
                 });
             }
@@ -119,10 +120,10 @@ impl Examined {
         let detail = match (self.links, self.nowhere, self.ambiguous) {
             (0, ..) => "no document links to another".to_owned(),
             (_, 0, 0) => format!("{links}: each leads to one document or file"),
-            (_, nowhere, 0) => format!("{links}: {nowhere} lead nowhere"),
+            (_, nowhere, 0) => format!("{links}: {}", lead_nowhere(nowhere)),
             (_, 0, ambiguous) => format!("{links}: {ambiguous} may mean several documents"),
             (_, nowhere, ambiguous) => {
-                format!("{links}: {nowhere} lead nowhere, {ambiguous} may mean several documents")
+                format!("{links}: {}, {ambiguous} may mean several documents", lead_nowhere(nowhere))
             }
         };
         if self.findings.is_empty() {
@@ -144,6 +145,10 @@ fn count(number: usize, what: &str) -> String {
     format!("{number} {what}{ending}")
 }
 
+fn lead_nowhere(number: usize) -> String {
+    format!("{number} {} nowhere", if number == 1 { "leads" } else { "lead" })
+}
+
 /// Returns the link as its text shows it.
 fn written(link: &WrittenLink<'_>) -> String {
     match link.form {
@@ -158,18 +163,26 @@ fn is_in(ranges: &[Range<usize>], at: usize) -> bool {
     ranges[..before].last().is_some_and(|range| at < range.end)
 }
 
-/// Whether a link leads to a file that is not indexed, as far as can be known: pictures in a vault may be in any folder, and the files
-/// of another machine are not here.
+/// Whether a link shows a file in place that is no document, such as a picture. In a vault these may be in any folder.
+fn is_picture(link: &WrittenLink<'_>) -> bool {
+    link.is_embedded && names_other_file(link.target)
+}
+
+/// Whether a link names a file, and no Markdown.
+fn names_other_file(target: &str) -> bool {
+    let path = target.split(['#', '?']).next().unwrap_or(target);
+    path.rsplit('/').next().is_some_and(|name| name.contains('.')) && !is_markdown(path)
+}
+
+/// Whether a link leads to a file that is not indexed, as far as can be known: the files of another machine are not here.
 fn is_elsewhere(from: &str, link: &WrittenLink<'_>) -> bool {
-    let names_file =
-        link.target.rsplit('/').next().unwrap_or_default().contains('.') && !is_markdown(link.target);
     if link.form == LinkForm::Wiki {
-        return link.is_embedded && names_file;
+        return false;
+    }
+    if !Path::new(from).is_file() {
+        return names_other_file(link.target);
     }
     let root = if from.starts_with('/') { "/" } else { "" };
-    if !Path::new(from).is_file() {
-        return names_file;
-    }
     tried_paths(from, link.target).any(|path| Path::new(&format!("{root}{path}")).exists())
 }
 

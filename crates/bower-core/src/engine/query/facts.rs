@@ -12,9 +12,6 @@ use crate::ingest::{content_key, plain_line};
 use crate::item::{RowId, derive_id};
 use crate::store::{DocumentName, DocumentRow, Passage, Store};
 
-/// The documents that are canonical, ascending by row.
-pub(crate) type CanonicalDocuments = Vec<DocumentRow>;
-
 /// Prefix of a fact's id where it is told apart from an item's.
 const PREFIX: &str = "Canonical:";
 
@@ -63,8 +60,8 @@ pub(crate) enum FactKind {
     Rest,
 }
 
-/// Returns the canonical documents. They are found by their paths, so a changed setting holds at once.
-pub(crate) fn canonical_documents(engine: &Engine) -> Result<Arc<CanonicalDocuments>> {
+/// Returns the canonical documents, ascending by row. They are found by their paths, so a changed setting holds at once.
+pub(crate) fn canonical_documents(engine: &Engine) -> Result<Arc<Vec<DocumentRow>>> {
     engine.caches.canonical(&*engine.store, &engine.settings.canonical_files)
 }
 
@@ -158,13 +155,15 @@ pub(crate) struct Statement {
     pub(crate) cited: FactCitation,
     /// Its text without marks of Markdown.
     pub(crate) text: String,
+    /// The same below the heading above it: many facts are no sentences without it.
+    pub(crate) headed: Option<String>,
 }
 
 /// Most words of a statement: a longer paragraph is one for each of its sentences.
 const MOST_WORDS: usize = 40;
 
-/// Returns what facts say: a paragraph or an item of a list as one statement, and a row of a table with the names of its columns. Code
-/// and headings say nothing alone.
+/// Returns what facts say: a paragraph or an item of a list as one statement, and each cell of a table's row as one, with the row's first
+/// cell and the name of its column. Code and headings say nothing alone.
 pub(crate) fn statements(facts: &[Fact<'_>]) -> Vec<Statement> {
     let mut statements = Vec::new();
     let mut facts = facts.iter().peekable();
@@ -172,45 +171,45 @@ pub(crate) fn statements(facts: &[Fact<'_>]) -> Vec<Statement> {
         if matches!(fact.kind, FactKind::Heading | FactKind::Code) {
             continue;
         }
-        let text = if fact.text.contains('|') {
-            row_statement(fact)
+        let said = if fact.text.contains('|') {
+            row_statements(fact)
         } else {
             let mut lines = vec![fact.text.trim_start()];
             while let Some(rest) = facts.next_if(|next| next.kind == FactKind::Rest) {
                 lines.push(rest.text.trim_start());
             }
-            plain_line(&lines.join("\n"))
+            let text = plain_line(&lines.join("\n"));
+            if text.split_whitespace().count() > MOST_WORDS {
+                text.split_sentence_bounds().map(|sentence| sentence.trim().to_owned()).collect()
+            } else {
+                vec![text]
+            }
         };
-        let sentences: Vec<&str> = if text.split_whitespace().count() > MOST_WORDS {
-            text.split_sentence_bounds().collect()
-        } else {
-            vec![&text]
-        };
-        let said = sentences.into_iter().map(str::trim).filter(|text| text.contains(char::is_whitespace));
-        statements.extend(said.map(|text| Statement { cited: fact.cited.clone(), text: text.to_owned() }));
+        let heading = fact.headings.last().map(|heading| plain_line(heading));
+        for text in said.into_iter().filter(|text| text.contains(char::is_alphanumeric)) {
+            let headed = heading.as_ref().map(|heading| format!("{heading}: {text}"));
+            statements.push(Statement { cited: fact.cited.clone(), text, headed });
+        }
     }
     statements
 }
 
-/// Returns a row of a table as a statement: `api: port 8080, owner Ada`, or its cells alone if nothing names them.
-fn row_statement(fact: &Fact<'_>) -> String {
+/// Returns what the row of a table says: `api port: 8080`, `api owner: Ada`. Without a head, its cells together.
+fn row_statements(fact: &Fact<'_>) -> Vec<String> {
     let head = fact.head.map(cells).unwrap_or_default();
-    let mut said = String::new();
-    for (at, cell) in cells(fact.text).iter().enumerate().filter(|(_, cell)| !cell.is_empty()) {
-        let name = head.get(at).filter(|name| !name.is_empty());
-        let joint = match at {
-            _ if said.is_empty() => "",
-            1 => ": ",
-            _ => ", ",
-        };
-        said += joint;
-        if let Some(name) = name.filter(|_| at > 0) {
-            said += name;
-            said.push(' ');
+    let row = cells(fact.text);
+    match row.split_first() {
+        Some((name, values)) if !head.is_empty() && !name.is_empty() => {
+            let columns = head.iter().skip(1).map(String::as_str).chain(std::iter::repeat(""));
+            let said = values.iter().zip(columns).filter(|(value, _)| !value.is_empty());
+            said.map(|(value, column)| format!("{name} {column}").trim_end().to_owned() + ": " + value)
+                .collect()
         }
-        said += cell;
+        _ => {
+            let full: Vec<String> = row.into_iter().filter(|cell| !cell.is_empty()).collect();
+            vec![full.join(", ")]
+        }
     }
-    said
 }
 
 /// Returns the cells of a row of a table, without marks of Markdown.
@@ -273,6 +272,28 @@ mod tests {
                 line(3, 11, "alpha", "Facts > Hosts"),
             ]
         );
+    }
+
+    #[test]
+    fn facts_say_what_a_memory_would() {
+        let text = "# Ports\n| service | port | owner |\n|---|---|---|\n| **api** | `8080` | Ada |\n| web | | |\n\n\
+                    | a | b |\n\n- Ann leads\n  [payments](p.md).\n> quoted\n\n```\ncode\n```";
+        let lines = text.lines().count() as u32;
+        let passages = [passage(1, (1, lines), text)];
+        let facts = facts("d", &passages);
+        let got: Vec<_> = statements(&facts).into_iter().map(|one| (one.cited.line, one.text)).collect();
+        let said = |line, text: &str| (line, text.to_owned());
+        assert_eq!(
+            got,
+            [
+                said(4, "api port: 8080"),
+                said(4, "api owner: Ada"),
+                said(7, "a, b"),
+                said(9, "Ann leads payments."),
+                said(11, "quoted"),
+            ]
+        );
+        assert_eq!(statements(&facts)[0].headed.as_deref(), Some("Ports: api port: 8080"));
     }
 
     fn ids(text: &str) -> HashMap<String, String> {
