@@ -417,7 +417,7 @@ def judge(network, model, inputs, out, path, rng, device):
         line = f'{kind}, {"English" if is_english else "other languages"}, {len(rows)}:'
         if len(rows[0]) == len(RELATIONS):
             bars = [('same', bar, lambda p, bar=bar: p[0] >= bar) for bar in (.6, .7, .8)]
-            bars += [('update or contradiction', bar, lambda p, bar=bar: p[2] + p[3] >= bar) for bar in (.3, .5, .7)]
+            bars += [('update or contradiction', bar, lambda p, bar=bar: p[2] + p[3] >= bar) for bar in (.3, .5, .6, .7, .8)]
             bars += [('contradiction', bar, lambda p, bar=bar: p[3] >= bar) for bar in (.5, .6, .7)]
             bars += [('asked', bar, lambda p, bar=bar: p[0] + p[2] + p[3] >= bar) for bar in (.2, .3, .4)]
         else:

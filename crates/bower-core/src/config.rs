@@ -1,12 +1,16 @@
 //! Every setting of the engine with its meaning, range and default.
 //! Layers (file, environment, flags) belong to the binary.
 
+mod canonical;
+
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::str::FromStr;
 
 use crate::error::{Error, Result};
 use crate::item::{Briefing, Gate, LlmProvider, Profile, Rerank, Scope, Statistics, Switch};
+
+pub use canonical::CanonicalFiles;
 
 pub use crate::rank::calibrate::Constants as CalibrationConstants;
 pub use crate::rank::profile::ade::Constants as AdeConstants;
@@ -174,6 +178,9 @@ pub struct Settings {
     /// Commit messages of a repository that `index` takes, the newest, at most 1,000,000; 0 is none. They are read by
     /// running `git`, and they are other people's words, so they are taken only if asked for.
     pub index_commits: usize,
+    /// The files whose lines are canonical facts: names, or ends of paths, with the wildcards of a .gitignore. (Athena:
+    /// `CANONICAL.md`.) They decide at each question, so nothing is indexed again after a change.
+    pub canonical_files: CanonicalFiles,
     /// Candidates that each channel returns to fusion; at least the number of hits wanted. (Bowerbird's first version has
     /// 200 of each.)
     /// The profiles ade and seed have their own depths.
@@ -286,6 +293,7 @@ impl Default for Settings {
             text_chunk_overlap: 200,
             max_file_bytes: 10 << 20,
             index_commits: 0,
+            canonical_files: CanonicalFiles::default(),
             candidates: 128,
             rrf_k: 60.0,
             time_zone: "UTC".into(),

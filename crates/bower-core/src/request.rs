@@ -33,7 +33,10 @@ use crate::item::{
 pub use anchors::{AnchoredMemory, AnchorsReport};
 pub use brief::{Brief, BriefRequest, KeptSentence, SessionRead, SessionRequest, ToldTurn, TurnsRequest};
 pub use changes::StoreChange;
-pub use check::{Check, NearCopies, NearCopy, NearCopyGroup, Outcome};
+pub use check::{
+    Check, CheckFinding, CheckProblem, ConflictKind, ConflictingMemory, NearCopies, NearCopy, NearCopyGroup,
+    Outcome,
+};
 pub use curate::{
     CurateRequest, Curated, EARLIER_TEXT, EarlierMemory, LaterMemory, Other, PairRequest, SettledPair,
 };
@@ -357,9 +360,12 @@ pub struct Hit {
     /// The probability as a word.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub band: Option<Band>,
-    /// The citation of a hit from canonical memory.
+    /// The canonical fact that was found: `Canonical:` and its id, which edits of other lines do not change.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub citation: Option<String>,
+    /// Number of that fact's line in its document, from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cited_line: Option<u32>,
     /// Ids of items with the same content, which this hit represents.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub duplicates: Vec<String>,

@@ -164,7 +164,7 @@ pub enum Command {
     Token(TokenArgs),
     /// Show or change settings
     Config(ConfigArgs),
-    /// Examine the store, the indexes and the model; salvage a damaged store; or search every file for words
+    /// Examine the store, the model, links and canonical facts; salvage a damaged store; or search every file for words
     Doctor(DoctorArgs),
     /// Fetch, list and check local models
     Model(ModelArgs),

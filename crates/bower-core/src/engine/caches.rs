@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
+use crate::config::CanonicalFiles;
 use crate::engine::deltas::Deltas;
 use crate::engine::query::channels::paths::Paths;
 use crate::engine::query::wordings::Wordings;
@@ -11,13 +12,15 @@ use crate::error::Result;
 use crate::item::{Change, Coverage, RowId, RowSet};
 use crate::memory::gate::Heard;
 use crate::request::Clocks;
-use crate::store::{Namespace, Store};
+use crate::store::{DocumentRow, Namespace, Store};
 
 /// Caches that this process keeps between requests.
 #[derive(Debug, Default)]
 pub(crate) struct Caches {
     /// The paths of all documents.
     paths: VersionedCache<Paths>,
+    /// The canonical documents.
+    canonical: VersionedCache<Vec<DocumentRow>>,
     /// Rows that are superseded or archived at the clocks of the last question.
     hidden: VersionedCache<RowSet, Clocks>,
     /// The memory of each wording.
@@ -42,6 +45,35 @@ impl Caches {
                 Some((paths, changes)) => Ok(paths.changed(&changes)),
                 None => Paths::load(store),
             }
+        })
+    }
+
+    /// Returns the documents that the setting `canonical_files` names.
+    pub(crate) fn canonical(
+        &self,
+        store: &dyn Store,
+        files: &CanonicalFiles,
+    ) -> Result<Arc<Vec<DocumentRow>>> {
+        self.canonical.get_of(&store.coverage()?, (), |kept| {
+            let matcher = files.matcher();
+            let (mut documents, mut came) = (Vec::new(), Vec::new());
+            if let Some((kept, changes)) = since(store, kept, |after| store.paths_since(after))? {
+                let is_stale = |one: &DocumentRow| {
+                    changes.went.contains(one) || changes.came.iter().any(|(document, _)| document == one)
+                };
+                documents.extend(kept.iter().copied().filter(|one| !is_stale(one)));
+                came = changes.came;
+            } else {
+                store.paths(&mut |document, path| {
+                    if matcher.matches(path) {
+                        documents.push(document);
+                    }
+                })?;
+            }
+            let came = came.into_iter().filter(|(_, path)| matcher.matches(path));
+            documents.extend(came.map(|(document, _)| document));
+            documents.sort_unstable();
+            Ok(documents)
         })
     }
 

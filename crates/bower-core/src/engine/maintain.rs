@@ -1,10 +1,12 @@
 //! Maintains the store: the life of memories, consolidation, forgetting, and examination.
 
 mod bounded_llm;
+mod conflicts;
 pub(crate) mod consolidate;
 pub(crate) mod forget;
 pub(crate) mod health;
 pub(crate) mod lifecycle;
+mod links;
 mod near_copies;
 pub(crate) mod purge;
 pub(crate) mod residue;

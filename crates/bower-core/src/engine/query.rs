@@ -8,6 +8,7 @@ pub(crate) mod channels;
 mod copies;
 pub mod evaluation;
 pub(crate) mod evidence;
+pub(crate) mod facts;
 pub(crate) mod graph;
 mod likeness;
 mod load;

@@ -12,6 +12,7 @@ use std::collections::{HashMap, HashSet};
 use std::ops::{ControlFlow, Range};
 
 use super::entity::{EntityKey, Role, StoredMention, fold};
+use super::links::{LinkForm, written_links};
 use super::scan::{Before, Kind, ScannedWord, scan};
 use crate::item::linked_path;
 use crate::text::{self, Analyzer, Language, Purpose, TermShape};
@@ -146,18 +147,10 @@ impl<'a> Found<'a> {
         self.add(key, role, || name.into());
     }
 
-    /// Adds a title, without what stands in parentheses, and its part before a comma.
+    /// Adds a title by its names.
     fn add_title(&mut self, title: &'a str) {
-        let mut plain = title.trim();
-        if let Some((before, rest)) = plain.split_once(['(', '（'])
-            && rest.ends_with([')', '）'])
-            && !before.trim().is_empty()
-        {
-            plain = before.trim();
-        }
-        self.add_named(plain, Role::Title);
-        if let Some((before, _)) = plain.split_once(',') {
-            self.add_named(before, Role::Title);
+        for name in title_names(title) {
+            self.add_named(name, Role::Title);
         }
     }
 
@@ -172,31 +165,22 @@ impl<'a> Found<'a> {
 
     /// Adds the targets of `[[wiki links]]` and of Markdown links to files, and e-mail and web addresses.
     fn add_links(&mut self, content: &'a str, path: Option<&str>) {
-        for (at, _) in content.match_indices("[[") {
-            let Some((inside, _)) = content[at + 2..].split_once("]]") else { continue };
-            if inside.len() > 200 || inside.contains(['\n', '[']) {
-                continue;
-            }
-            let target = inside.split(['|', '#']).next().unwrap_or(inside).trim();
-            match target.rsplit_once('/') {
-                Some((folder, name)) => {
+        for link in written_links(content) {
+            match (link.form, link.target.rsplit_once('/')) {
+                (LinkForm::Wiki, None) => self.add_named(link.target, Role::Link),
+                (LinkForm::Wiki, Some((folder, name))) => {
                     let (_, stem) = file_name(name);
                     let folder = folder.rsplit('/').next().unwrap_or(folder);
                     self.add(file_key(folder, stem), Role::Link, || format!("{folder}/{stem}").into());
                 }
-                None => self.add_named(target, Role::Link),
-            }
-        }
-        for (at, _) in content.match_indices("](") {
-            let Some((target, _)) = content[at + 2..].split_once([')', ' ', '\n']) else { continue };
-            if target.starts_with('#') || target.contains("://") || target.starts_with("mailto:") {
-                continue;
-            }
-            let own = path.and_then(|path| path.rsplit_once('/')).map_or("", |(folder, _)| folder);
-            let own = if target.starts_with('/') { "" } else { own };
-            let whole = linked_path(own, target);
-            if let (Some(folder), stem) = file_name(&whole) {
-                self.add(file_key(folder, stem), Role::Link, || format!("{folder}/{stem}").into());
+                (LinkForm::Markdown, _) => {
+                    let own = path.and_then(|path| path.rsplit_once('/')).map_or("", |(folder, _)| folder);
+                    let own = if link.target.starts_with('/') { "" } else { own };
+                    let whole = linked_path(own, link.target);
+                    if let (Some(folder), stem) = file_name(&whole) {
+                        self.add(file_key(folder, stem), Role::Link, || format!("{folder}/{stem}").into());
+                    }
+                }
             }
         }
         let is_around = |c: char| {
@@ -396,8 +380,20 @@ fn is_identifier(word: &str) -> bool {
     word.trim_matches('_').contains('_') || (has_inner_capital && !word.contains(['-', '.', '’', '\'']))
 }
 
+/// Returns the names that a title gives its document: the title without what stands in parentheses, and its part before a comma.
+pub(super) fn title_names(title: &str) -> impl Iterator<Item = &str> {
+    let mut plain = title.trim();
+    if let Some((before, rest)) = plain.split_once(['(', '（'])
+        && rest.ends_with([')', '）'])
+        && !before.trim().is_empty()
+    {
+        plain = before.trim();
+    }
+    [Some(plain), plain.split_once(',').map(|(before, _)| before)].into_iter().flatten()
+}
+
 /// Returns the folder's name, if there is one, and the name without its extension of the file at a path.
-fn file_name(path: &str) -> (Option<&str>, &str) {
+pub(super) fn file_name(path: &str) -> (Option<&str>, &str) {
     let (folder, name) = match path.trim_end_matches('/').rsplit_once('/') {
         Some((folder, name)) => (folder.rsplit('/').next(), name),
         None => (None, path),

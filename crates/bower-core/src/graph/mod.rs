@@ -10,7 +10,9 @@ mod compact;
 mod delta;
 mod entity;
 mod extract;
+mod links;
 mod path;
+mod resolve;
 mod scan;
 mod segment;
 #[cfg(any(test, feature = "fuzzing"))]
@@ -30,7 +32,9 @@ pub use compact::compact;
 pub use delta::{EntityOrder, MentionDelta};
 pub use entity::{EntityKey, NodeId, Role, StoredMention, fold};
 pub use extract::{ItemText, encode, mentions};
+pub use links::{LinkForm, WrittenLink, written_links};
 pub use path::likeliest;
+pub use resolve::{LinkDocument, LinkEnd, LinkIndex, tried_paths};
 pub use segment::GraphIndex;
 #[cfg(any(test, feature = "fuzzing"))]
 pub use testing::damaged;

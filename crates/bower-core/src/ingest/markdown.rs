@@ -184,6 +184,28 @@ fn outline(text: &str, start: usize, markdown: usize) -> Outline {
     Outline { sections, masked }
 }
 
+/// Returns the ranges of a Markdown text that are code, ascending.
+pub(crate) fn code_ranges(text: &str) -> Vec<Range<usize>> {
+    let readable = without_open_brackets(text);
+    let code = |(event, range): (Event<'_>, Range<usize>)| {
+        matches!(event, Event::Code(_) | Event::Start(Tag::CodeBlock(_))).then_some(range)
+    };
+    Parser::new_ext(&readable, OPTIONS).into_offset_iter().filter_map(code).collect()
+}
+
+/// Returns what a reader sees of a piece of Markdown, in one line: no marks of emphasis, links or code.
+pub(crate) fn plain_line(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    for event in Parser::new_ext(&without_open_brackets(text), OPTIONS) {
+        match event {
+            Event::Text(piece) | Event::Code(piece) => plain.push_str(&piece),
+            Event::SoftBreak | Event::HardBreak => plain.push(' '),
+            _ => {}
+        }
+    }
+    one_line(&plain)
+}
+
 fn masks(event: &Event<'_>) -> bool {
     match event {
         Event::Code(_) | Event::Html(_) | Event::InlineHtml(_) => true,

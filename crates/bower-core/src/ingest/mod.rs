@@ -90,9 +90,10 @@ pub use foreign::{
     FORMATS, ForeignForm, ForeignFormat, ForeignMemory, ForeignPage, ForeignTable, Pages, Stale, listed,
     object_format,
 };
+pub(crate) use markdown::{code_ranges, plain_line};
 pub use page::{Page, print_page, read_page};
-pub(crate) use parse::folder_tag;
 pub use parse::{Chunk, Parsed, parse, title_of_name, version_of};
+pub(crate) use parse::{content_key, folder_tag, is_markdown};
 pub(crate) use path_set::{PathSet, ends_with_path};
 pub use pieces::{Line, MOST_VALUES, check_values, each_element, each_value, line_too_long, read_line};
 pub use read::{content_hash, read};

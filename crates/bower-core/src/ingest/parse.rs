@@ -113,12 +113,18 @@ pub fn parse(path: &Path, bytes: &[u8], settings: &Settings) -> Result<Parsed, S
 }
 
 fn finish(draft: Draft, repeats: &mut HashMap<String, u32>) -> Chunk {
+    let key = content_key(draft.section.as_deref().unwrap_or_default(), &draft.content, repeats);
+    Chunk { content: draft.content, section: draft.section, lines: draft.lines, tags: draft.tags, key }
+}
+
+/// Returns the identity of a text below a heading path within its document: a hash of both, numbered from the second time on
+/// that the document has it. `repeats` counts the keys so far. So an edit elsewhere in the document changes no key.
+pub(crate) fn content_key(section: &str, content: &str, repeats: &mut HashMap<String, u32>) -> String {
     let mut hash = Sha256::new();
     // The length before the section distinguishes ("a", "bc") from ("ab", "c").
-    let section = draft.section.as_deref().unwrap_or_default();
     hash.update((section.len() as u64).to_le_bytes());
     hash.update(section);
-    hash.update(&draft.content);
+    hash.update(content);
     // 128 bits: two of 2^40 chunks share a key with a chance of 2^-49.
     let mut key = hex(&hash.finalize()[..16]);
     let times = repeats.entry(key.clone()).or_insert(0);
@@ -126,7 +132,12 @@ fn finish(draft: Draft, repeats: &mut HashMap<String, u32>) -> Chunk {
         write!(key, "-{times}").expect("writing to a string cannot fail");
     }
     *times += 1;
-    Chunk { content: draft.content, section: draft.section, lines: draft.lines, tags: draft.tags, key }
+    key
+}
+
+/// Whether the file at a path is read as Markdown.
+pub(crate) fn is_markdown(path: &str) -> bool {
+    formats::tags_chunks(extension_of(&lower_name(Path::new(path))))
 }
 
 /// Returns the name of a file in lower case.

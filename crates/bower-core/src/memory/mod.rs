@@ -3,6 +3,7 @@
 
 pub mod analysis;
 pub mod anchors;
+pub mod conflict;
 pub mod consolidate;
 pub mod feedback;
 pub mod gate;

@@ -350,6 +350,12 @@ fn documents_give_their_paths_chunks_and_lines() {
         assert_eq!(passages.len(), 3);
         assert_eq!(passages[1], Passage { row: chunks[1], lines: (11, 19), content: "two".into() });
         assert_eq!(store.passages(DocumentRow(99)).unwrap(), []);
+        let names = store.document_names(&[paths[1].0, DocumentRow(99)]).unwrap();
+        let name = names[0].as_ref().unwrap();
+        assert_eq!((name.document, name.path.as_str()), (paths[1].0, "/a/guide.md"));
+        assert_eq!(name.id, derive_id(&["documents", "/a/guide.md"]));
+        assert_eq!((name.title.as_deref(), &name.metadata["author"]), (Some("Guide"), &json!("Ann")));
+        assert_eq!(names[1], None);
         store.remove_documents(&[derive_id(&["documents", "/b/z.md"])], stamp(2)).unwrap();
         assert_eq!(store.paths(&mut |_, _| ()).unwrap(), 2);
     });

@@ -164,6 +164,35 @@ pub struct Passage {
     pub content: String,
 }
 
+impl Passage {
+    /// Returns the text's lines with their numbers in the document. `None` is the number of the first lines of a part of a long
+    /// section, which repeat its heading, or the head of its table.
+    pub fn numbered_lines(&self) -> impl Iterator<Item = (Option<u32>, &str)> {
+        let (first, last) = self.lines;
+        let span = (last.saturating_sub(first) + 1) as usize;
+        let repeated = self.content.lines().count().saturating_sub(span);
+        self.content.lines().enumerate().map(move |(at, text)| {
+            let below = at.checked_sub(repeated).and_then(|below| u32::try_from(below).ok());
+            (below.map(|below| first.saturating_add(below)), text)
+        })
+    }
+}
+
+/// The names by which other texts refer to a document.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DocumentName {
+    /// The document.
+    pub document: DocumentRow,
+    /// Its id.
+    pub id: String,
+    /// Its path, or the id that the caller chose.
+    pub path: String,
+    /// Its title.
+    pub title: Option<String>,
+    /// Its metadata, which may have aliases.
+    pub metadata: Map<String, Value>,
+}
+
 /// The result of writing a document.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Written {
@@ -212,6 +241,8 @@ pub trait DocumentStore {
     fn document_rows(&self, documents: &[DocumentRow], most: usize) -> Result<Vec<Vec<RowId>>>;
     /// Returns the chunks of a document with their texts, in order.
     fn passages(&self, document: DocumentRow) -> Result<Vec<Passage>>;
+    /// Returns the names of documents, in the order of `documents`; `None` for one that does not exist.
+    fn document_names(&self, documents: &[DocumentRow]) -> Result<Vec<Option<DocumentName>>>;
     /// Returns the chunks of the same document at most `reach` positions away from a chunk, itself included. Each has its
     /// position, and they are in order. Empty for a memory.
     fn around(&self, row: RowId, reach: u32) -> Result<Vec<(u32, RowId)>>;

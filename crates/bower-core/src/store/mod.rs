@@ -35,8 +35,8 @@ pub use clock::{Stamp, TrustedTime};
 pub use copies::{Exporter, Importer};
 pub use desk::{Desk, Given};
 pub use documents::{
-    DocumentRow, DocumentStore, KeptChunk, KnownDocument, MovedDocument, NewChunk, NewDocument, Passage,
-    PathChanges, RepositoryFile, Written, chunk_id,
+    DocumentName, DocumentRow, DocumentStore, KeptChunk, KnownDocument, MovedDocument, NewChunk, NewDocument,
+    Passage, PathChanges, RepositoryFile, Written, chunk_id,
 };
 pub use feed::{Covered, DeltaData, DeltaText, IndexFeed, IndexedText, KeptTerms, MentionSource, SESSION};
 pub use items::{DatedText, Items, Link};

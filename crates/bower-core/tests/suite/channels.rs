@@ -32,13 +32,8 @@ impl Store {
         self.engine.curate(&Visibility::everything(), &request, now()).unwrap().id.unwrap()
     }
 
-    /// What a channel finds: each content's first line (or file name) with its score, and the citation.
-    fn ask(
-        &self,
-        channel: Channel,
-        question: &str,
-        select: &Selection,
-    ) -> Vec<(String, f32, Option<String>)> {
+    /// What a channel finds: each content's first line (or file name) with its score, and the line that is cited.
+    fn ask(&self, channel: Channel, question: &str, select: &Selection) -> Vec<(String, f32, Option<u32>)> {
         let found =
             self.engine.ask_channel(&Visibility::everything(), channel, question, 50, select).unwrap();
         let all =
@@ -49,7 +44,7 @@ impl Store {
                 let item = all.iter().find(|item| item.row == hit.row).unwrap();
                 let name = item.metadata.get("file_name").and_then(|name| name.as_str());
                 let name = name.unwrap_or_else(|| item.content.lines().next().unwrap());
-                (name.to_owned(), hit.score, citation)
+                (name.to_owned(), hit.score, citation.map(|fact| fact.line))
             })
             .collect()
     }
@@ -141,7 +136,7 @@ fn canonical_memory_is_cited_by_its_line() {
         ("canonical", "# Canonical"),
     ] {
         let found = store.ask(Channel::Canonical, question, &Selection::default());
-        let expected = Some(format!("Canonical:L{}", line_of(part)));
+        let expected = u32::try_from(line_of(part)).ok();
         assert_eq!(
             found.first().map(|hit| (hit.0.as_str(), hit.2.clone())),
             Some(("CANONICAL.md", expected)),

@@ -11,6 +11,7 @@ mod deltas;
 mod engine;
 mod evidence;
 mod explore;
+mod findings;
 mod forgetting;
 mod formats;
 mod graph;

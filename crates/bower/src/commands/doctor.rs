@@ -52,18 +52,18 @@ pub fn run(arguments: &DoctorArgs, session: &Session) -> Result<ExitCode> {
             } else {
                 "all built-in: there is no config.toml".to_string()
             };
-            checks.push(good("settings", detail));
+            checks.push(Check::good("settings", detail));
             match Engine::open(&home.path, resolved.settings, now())
                 .and_then(|engine| engine.doctor(&Visibility::everything()))
             {
                 Ok(found) => checks.extend(found),
-                Err(error) => checks.push(bad("store", error.into())),
+                Err(error) => checks.push(bad("store", &error.into())),
             }
         }
-        Err(failure) => checks.push(bad("settings", failure)),
+        Err(failure) => checks.push(bad("settings", &failure)),
     }
     let examined = Examined { healthy: checks.iter().all(|check| check.outcome != Outcome::Bad), checks };
-    session.out.say(&examined, |look| render::store::doctor(&examined.checks, look))?;
+    session.out.say(&examined, |look| render::doctor::doctor(&examined.checks, look))?;
     Ok(if examined.healthy { ExitCode::SUCCESS } else { ExitCode::from(Exit::Environment as u8) })
 }
 
@@ -115,11 +115,7 @@ fn anchors(session: &Session) -> Result<ExitCode> {
     Ok(if report.memories.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(Exit::Nothing as u8) })
 }
 
-fn good(name: &str, detail: String) -> Check {
-    Check { name: name.into(), outcome: Outcome::Good, detail, hint: None }
-}
-
-fn bad(name: &str, failure: Failure) -> Check {
+fn bad(name: &str, failure: &Failure) -> Check {
     let hint = failure.hint.as_ref().map(|hint| hint.command().to_owned());
-    Check { name: name.into(), outcome: Outcome::Bad, detail: failure.message, hint }
+    Check { hint, ..Check::bad(name, failure.message.clone(), "") }
 }

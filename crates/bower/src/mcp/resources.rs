@@ -1,12 +1,11 @@
 //! Serves resources, which are read without a tool: one item, canonical memory, and the log of a session.
 
 use bower_core::error::{Error, Missing};
-use bower_core::item::Kind;
 use bower_core::prompt::PromptText;
 use bower_core::request::Item;
 use jiff::Timestamp;
 use rmcp::model::{ErrorData, ReadResourceResult, Resource, ResourceTemplate};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::fmt::Write as _;
 
 use super::compat::{System, athena};
@@ -14,7 +13,7 @@ use super::session::{self, MOST, SESSION};
 use super::{content, errors, responses};
 use crate::failure::Exit;
 use crate::render;
-use crate::service::{Bounds, ListBody, Refused, SelectBody, Served, Service};
+use crate::service::{Bounds, Refused, Served, Service};
 
 /// Prefix of the URI of an item; its id follows.
 pub const ITEM: &str = "bower://item/";
@@ -23,14 +22,11 @@ pub const CANONICAL: &str = "bower://memory/canonical";
 /// URI of the log of this server's session.
 const CURRENT: &str = "bower://session/current";
 
-/// File names that make a document canonical. The `canonical` channel ignores their case.
-const CANONICAL_NAMES: [&str; 3] = ["CANONICAL.md", "canonical.md", "Canonical.md"];
-
 /// Returns the resources of this server.
 pub fn listed(compat: Option<System>) -> Vec<Resource> {
     let mut all = vec![
         Resource::new(CANONICAL, "canonical memory")
-            .with_description("What documents named CANONICAL.md say: the most trusted source")
+            .with_description("What canonical documents (CANONICAL.md, or the setting canonical_files) say: the most trusted source")
             .with_mime_type("text/markdown"),
         Resource::new(CURRENT, "this session")
             .with_description("What was kept in this session, oldest first")
@@ -115,7 +111,7 @@ pub fn read(
             let text = render::item::one(&got.memory, exposure, &responses::look(now));
             (PromptText::lines(&text), "text/plain")
         }
-        Wanted::Canonical => (canonical(service, bounds, now)?, "text/markdown"),
+        Wanted::Canonical => (canonical(service, bounds)?, "text/markdown"),
         Wanted::Current => {
             let log = session::log(service, bounds, session, now)?;
             (
@@ -151,21 +147,15 @@ pub fn trouble(uri: &str, refused: &Refused) -> ErrorData {
 
 /// Returns the text of the canonical documents, in the order of each document, with each repeated path and heading
 /// once.
-fn canonical(service: &Service, bounds: &Bounds, now: Timestamp) -> Served<PromptText> {
-    let filter: Map<String, Value> =
-        [("file_name".to_owned(), json!({"$in": CANONICAL_NAMES}))].into_iter().collect();
-    let select = SelectBody { kind: Some(Kind::Chunk), filter: Some(filter), ..SelectBody::default() };
-    let body = ListBody { limit: Some(MOST), select, ..ListBody::default() };
-    let mut chunks = service.list(&body, bounds, now)?.memories;
+fn canonical(service: &Service, bounds: &Bounds) -> Served<PromptText> {
+    let chunks = service.canonical(bounds, MOST as usize)?;
     if chunks.is_empty() {
-        return Ok(PromptText::own("No document named CANONICAL.md is indexed; memory_index reads one.\n"));
+        let none = "No canonical document is indexed. The setting canonical_files names them; memory_index reads one.\n";
+        return Ok(PromptText::own(none));
     }
     let field = |item: &Item, name: &str| {
         item.metadata.get(name).and_then(Value::as_str).unwrap_or_default().to_owned()
     };
-    let line =
-        |item: &Item| item.metadata.get("lines").and_then(|lines| lines.get(0)).and_then(Value::as_u64);
-    chunks.sort_by_cached_key(|item| (field(item, "path"), line(item), item.id.clone()));
     let (mut text, mut path, mut section) = (String::new(), String::new(), String::new());
     for chunk in &chunks {
         let (from, part) = (field(chunk, "path"), field(chunk, "section_title"));

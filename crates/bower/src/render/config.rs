@@ -48,6 +48,7 @@ pub fn all(home: &Home, settings: &[Chosen], look: &Look) -> String {
 pub fn value(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
+        Value::Array(all) => all.iter().map(self::value).collect::<Vec<_>>().join(", "),
         Value::Null => "not set".to_string(),
         other => other.to_string(),
     }

@@ -4,6 +4,7 @@
 pub mod agents;
 pub mod anchors;
 pub mod config;
+pub mod doctor;
 pub mod evidence;
 pub mod excerpt;
 pub mod forget;

@@ -163,6 +163,7 @@ fn labels(hit: &Hit, look: &Look) -> String {
     plain.extend(
         perhaps.map(|by| format!("earlier, perhaps replaced by {}", by.id.get(..8).unwrap_or(&by.id))),
     );
+    plain.extend(hit.cited_line.map(|line| format!("fact in line {line}")));
     plain.extend(item.provenance.mark(item.kind, item.status));
     let plain = plain.join(" · ");
     let id = item.id.get(..8).unwrap_or(&item.id);

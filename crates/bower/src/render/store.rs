@@ -2,8 +2,7 @@
 
 use bower_core::item::{CurateOutcome, Part, Step};
 use bower_core::request::{
-    AnchorsReport, Check, Curated, Degraded, Held, Loss, ModelState, NearCopies, Outcome, Salvaged,
-    StatusReport, StoreCopy,
+    AnchorsReport, Curated, Degraded, Held, Loss, ModelState, NearCopies, Salvaged, StatusReport, StoreCopy,
 };
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -281,38 +280,6 @@ pub fn copies(copies: &NearCopies, look: &Look) -> String {
     out + &look.paint(style::TITLE, &summary) + "\n"
 }
 
-/// Renders `bower doctor`.
-pub fn doctor(checks: &[Check], look: &Look) -> String {
-    let widest = checks.iter().map(|check| super::columns(&line(&check.name))).max().unwrap_or_default();
-    let mut out = String::new();
-    for check in checks {
-        let (sign, style) = match check.outcome {
-            Outcome::Good => ("ok  ", style::GOOD),
-            Outcome::Weak => ("weak", style::WEAK),
-            Outcome::Bad => ("bad ", style::BAD),
-        };
-        let name = line(&check.name);
-        let padding = " ".repeat(widest - super::columns(&name));
-        let _ = writeln!(out, "{}  {name}{padding}  {}", look.paint(style, sign), line(&check.detail));
-        if let Some(hint) = &check.hint {
-            let _ = writeln!(
-                out,
-                "{}{}",
-                " ".repeat(8 + widest),
-                look.paint(style::DIM, &format!("→ {}", line(hint)))
-            );
-        }
-    }
-    let bad = checks.iter().filter(|check| check.outcome == Outcome::Bad).count();
-    let weak = checks.iter().filter(|check| check.outcome == Outcome::Weak).count();
-    let summary = match (bad, weak) {
-        (0, 0) => "all is well".to_string(),
-        (0, weak) => format!("nothing is broken; {weak} could be better"),
-        (bad, _) => format!("{} broken", count(bad as u64, "thing")),
-    };
-    out + &look.paint(style::TITLE, &summary) + "\n"
-}
-
 /// Renders `bower doctor --anchors`.
 pub fn anchors(report: &AnchorsReport, look: &Look) -> String {
     let mut out = String::new();
@@ -380,23 +347,6 @@ mod tests {
         insta::assert_snapshot!("status", status(&report(), &sample::look(100)));
         let narrow = status(&report(), &sample::look(60));
         assert!(narrow.lines().all(|line| crate::render::columns(line) <= 60), "{narrow}");
-    }
-
-    #[test]
-    fn examinations() {
-        let check = |name: &str, outcome, hint: Option<&str>| Check {
-            name: name.into(),
-            outcome,
-            detail: format!("{name} was looked at"),
-            hint: hint.map(String::from),
-        };
-        let checks = [
-            check("settings", Outcome::Good, None),
-            check("model", Outcome::Weak, Some("run bower model pull")),
-            check("text index", Outcome::Bad, Some("delete index/; it is built again")),
-        ];
-        insta::assert_snapshot!("doctor", doctor(&checks, &sample::look(80)));
-        assert!(doctor(&checks[..1], &sample::look(80)).ends_with("all is well\n"));
     }
 
     #[test]

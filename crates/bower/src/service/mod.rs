@@ -16,7 +16,7 @@ use bower_core::engine::Engine;
 use bower_core::item::{Briefing, Origin, Visibility};
 use bower_core::request::{
     Answer, Brief, BriefRequest, ConsolidateRequest, Consolidated, CurateRequest, Curated, Documents,
-    Feedback, ForgetRequest, Forgetting, Forgotten, History, IndexProgress, IndexReport, IndexRequest,
+    Feedback, ForgetRequest, Forgetting, Forgotten, History, IndexProgress, IndexReport, IndexRequest, Item,
     Listing, Pinning, PruneRequest, Pruned, QueryRequest, Review, ReviewsRequest, SessionRead,
     SessionRequest, SettledPair, StatusReport, SweepRequest, Swept, ToldTurn, TurnsRequest, UndoRequest,
     Undone,
@@ -198,6 +198,11 @@ impl Service {
         let select = body.select.selection(bounds.via, now)?;
         let (limit, offset) = body.page(bounds.via)?;
         Ok(self.engine.list(&bounds.visibility(), &select, limit, offset)?)
+    }
+
+    /// Returns at most `most` chunks of the canonical documents, by path and in the order of each document.
+    pub fn canonical(&self, bounds: &Bounds, most: usize) -> Served<Vec<Item>> {
+        Ok(self.engine.canonical(&bounds.visibility(), most)?)
     }
 
     /// Returns a page of documents, the last changed first.

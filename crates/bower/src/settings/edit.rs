@@ -98,7 +98,10 @@ pub fn set(path: &Path, text: &str, knob: &Knob, value: &Value) -> Result<String
             None => toml_edit::Value::from(number.as_f64().unwrap_or_default()),
         },
         Value::Bool(on) => toml_edit::Value::from(*on),
-        Value::Null | Value::Array(_) | Value::Object(_) => {
+        Value::Array(all) => {
+            toml_edit::Value::Array(all.iter().filter_map(Value::as_str).collect::<toml_edit::Array>())
+        }
+        Value::Null | Value::Object(_) => {
             return Err(Failure::internal(format!("no setting holds {value}")));
         }
     };
@@ -217,7 +220,15 @@ fn scalar(item: &Item) -> Result<Value, String> {
         toml_edit::Value::Integer(number) => Ok((*number.value()).into()),
         toml_edit::Value::Float(number) => Ok((*number.value()).into()),
         toml_edit::Value::Boolean(on) => Ok((*on.value()).into()),
-        toml_edit::Value::Datetime(_) | toml_edit::Value::Array(_) | toml_edit::Value::InlineTable(_) => {
+        toml_edit::Value::Array(all) => {
+            let word = |value: &toml_edit::Value| value.as_str().map(Value::from);
+            all.iter()
+                .map(word)
+                .collect::<Option<Vec<_>>>()
+                .map(Value::Array)
+                .ok_or_else(|| format!("{} is not a list of texts in quotes", value.to_string().trim()))
+        }
+        toml_edit::Value::Datetime(_) | toml_edit::Value::InlineTable(_) => {
             Err(format!("{} is not one plain value", value.to_string().trim()))
         }
     }

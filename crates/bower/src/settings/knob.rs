@@ -1,6 +1,6 @@
 //! Defines the type of a setting, and checks values against it.
 
-use bower_core::config::Gates;
+use bower_core::config::{CanonicalFiles, Gates};
 use serde_json::Value;
 use std::path::Path;
 
@@ -15,6 +15,8 @@ pub enum Form {
     Folder,
     /// Admission levels by collection; may be blank.
     Gates,
+    /// A list of patterns of files; may be empty.
+    Files,
     /// An integer between these limits, inclusive.
     Whole(u64, u64),
     /// A number between these limits, inclusive.
@@ -66,6 +68,11 @@ pub fn typed(knob: &Knob, text: &str) -> Result<Value, String> {
     let text = text.trim();
     let value = match knob.form {
         Form::Word(_) | Form::Text | Form::Folder | Form::Gates => Value::from(text),
+        // A name with a comma can be written in a list with quotes.
+        Form::Files => serde_json::from_str::<Vec<String>>(text).map_or_else(
+            |_| text.split(',').map(str::trim).filter(|part| !part.is_empty()).collect(),
+            Value::from,
+        ),
         Form::Whole(..) => {
             text.replace('_', "").parse::<u64>().map_or_else(|_| Value::from(text), Value::from)
         }
@@ -76,6 +83,9 @@ pub fn typed(knob: &Knob, text: &str) -> Result<Value, String> {
 
 /// Returns the value if the setting accepts it, else the reason.
 pub fn checked(knob: &Knob, value: Value) -> Result<Value, String> {
+    if knob.form == Form::Files {
+        return files(value);
+    }
     let (good, wanted) = match knob.form {
         Form::Word(all) => (value.as_str().is_some_and(|word| all.contains(&word)), all.join(" or ")),
         Form::Text => {
@@ -88,6 +98,7 @@ pub fn checked(knob: &Knob, value: Value) -> Result<Value, String> {
             value.as_str().is_some_and(|text| text.parse::<Gates>().is_ok()),
             "a list like tickets=strict, scratch=off (off, normal or strict)".into(),
         ),
+        Form::Files => (value.is_array(), "a list of files".into()),
         Form::Whole(from, to) => (
             value.as_u64().is_some_and(|number| (from..=to).contains(&number)),
             format!("a whole number from {from} to {to}"),
@@ -98,4 +109,13 @@ pub fn checked(knob: &Knob, value: Value) -> Result<Value, String> {
         ),
     };
     if good { Ok(value) } else { Err(format!("{value} is not {wanted}")) }
+}
+
+/// Returns a list of patterns of files if each can match one. A text is a list of one.
+fn files(value: Value) -> Result<Value, String> {
+    let value = if value.is_string() { Value::from(vec![value]) } else { value };
+    match serde_json::from_value::<Vec<String>>(value.clone()) {
+        Ok(patterns) => CanonicalFiles::new(patterns).map(|_| value).map_err(|error| error.to_string()),
+        Err(_) => Err(format!("{value} is not a list of files like [\"CANONICAL.md\", \"rules/*.md\"]")),
+    }
 }

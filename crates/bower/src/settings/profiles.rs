@@ -64,7 +64,7 @@ pub const KNOBS: &[Knob] = &[
     knob("athena.graph_weight", WEIGHT, "weight of the graph"),
     knob("athena.filename_weight", WEIGHT, "weight of file names"),
     knob("athena.text_weight", WEIGHT, "weight of words"),
-    knob("athena.canonical_weight", WEIGHT, "weight of CANONICAL.md"),
+    knob("athena.canonical_weight", WEIGHT, "weight of canonical facts"),
     knob("athena.rrf_k", WEIGHT, "the constant of rank fusion"),
     knob("athena.base", WEIGHT, "what a place is worth before its score"),
     knob("athena.oldest", SHARE, "what the oldest item keeps of its score; 1 turns age off"),

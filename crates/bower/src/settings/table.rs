@@ -56,6 +56,11 @@ const KNOBS: &[Knob] = &[
         Form::Whole(0, 1_000_000),
         "newest commit messages of a repository that index takes; 0 is none",
     ),
+    knob(
+        "canonical_files",
+        Form::Files,
+        "files whose lines are canonical facts: names or ends of paths, such as rules/*.md",
+    ),
     knob("candidates", Form::Whole(1, 10_000), "candidates that each channel retrieves"),
     knob("rrf_k", Form::Real(0.0, 10_000.0), "the constant of the rank fusion that eval compares with"),
     knob("time_zone", Form::Text, "the zone of times in questions; by default the system's"),

@@ -9,6 +9,7 @@ mod anchors;
 mod bombs;
 #[cfg(unix)]
 mod brv;
+mod canonical;
 mod command;
 mod config;
 mod contract;

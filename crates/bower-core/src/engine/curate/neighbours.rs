@@ -90,16 +90,34 @@ fn neighbours_once(
     if keep.is_empty() {
         return Ok(Vec::new());
     }
+    let in_place = |item: &Item| {
+        item.collection == place.collection && item.scope == place.scope && item.owner == place.owner
+    };
+    nearest(engine, &keep, &in_place, content, vector, newest)
+}
+
+/// Returns the memories among some rows that are candidate or active, first by meaning, then by words, as far as `is_wanted` accepts
+/// them.
+///
+/// `newest` was read from the store before.
+pub(crate) fn nearest(
+    engine: &Engine,
+    keep: &RowSet,
+    is_wanted: &dyn Fn(&Item) -> bool,
+    content: &str,
+    vector: Option<&NewVector>,
+    newest: &Coverage,
+) -> Result<Vec<Neighbour>> {
     let mut hidden = engine.caches.hidden(&*engine.store, newest, Clocks::default())?;
     let worded = engine.caches.wordings(&*engine.store, newest)?;
     worded.limit(Clocks::default(), &mut None, &mut hidden);
     let scope = Scope {
-        keep: Some(&keep),
+        keep: Some(keep),
         hidden: &hidden,
         profile: Profile::Bower,
         depth: Depth::Rows(EACH),
         newest,
-        counted: (engine.settings.statistics == Statistics::Own).then_some(&*keep),
+        counted: (engine.settings.statistics == Statistics::Own).then_some(keep),
     };
     let mut rows: Vec<RowId> = Vec::new();
     if let Some(vector) = vector {
@@ -117,9 +135,7 @@ fn neighbours_once(
     let stands = |item: &Item| {
         item.kind == Kind::Memory
             && matches!(item.status, Status::Candidate | Status::Active)
-            && item.collection == place.collection
-            && item.scope == place.scope
-            && item.owner == place.owner
+            && is_wanted(item)
     };
     let mut found: Vec<(RowId, Option<f32>, Option<RowId>)> = Vec::with_capacity(rows.len());
     for (&row, cosine) in rows.iter().zip(cosines) {

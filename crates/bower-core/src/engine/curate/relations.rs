@@ -29,14 +29,8 @@ impl Relations {
     ///
     /// It asks about every memory of which the form of the two texts decides, so that the model can object.
     pub(crate) fn ask(&mut self, engine: &Engine, text: &Analysis, near: &[Neighbour]) -> Result<()> {
-        let mut order: Vec<(f32, &Neighbour)> = near
-            .iter()
-            .filter_map(|one| Some((one.cosine.filter(|cosine| *cosine >= LEAST_COSINE)?, one)))
-            .collect();
-        order.sort_by(|one, two| two.0.total_cmp(&one.0));
-        order.truncate(MOST_COMPARED);
         let by_form = near.iter().filter(|one| is_decided_by_form(text, &one.text));
-        let mut open: Vec<&Neighbour> = order.into_iter().map(|(_, one)| one).chain(by_form).collect();
+        let mut open: Vec<&Neighbour> = most_alike(near).into_iter().chain(by_form).collect();
         let mut seen = HashSet::new();
         open.retain(|one| !self.0.contains_key(&one.item.row) && seen.insert(one.item.row));
         let found = in_order(embedder_threads(&engine.settings), open.len(), |nth| {
@@ -52,6 +46,17 @@ impl Relations {
     pub(crate) fn of(&self, row: RowId) -> Option<PairLikelihood> {
         self.0.get(&row).copied().flatten()
     }
+}
+
+/// Returns the memories that are worth comparing with a text by the model: the nearest in meaning, nearest first.
+pub(crate) fn most_alike(near: &[Neighbour]) -> Vec<&Neighbour> {
+    let mut order: Vec<(f32, &Neighbour)> = near
+        .iter()
+        .filter_map(|one| Some((one.cosine.filter(|cosine| *cosine >= LEAST_COSINE)?, one)))
+        .collect();
+    order.sort_by(|one, two| two.0.total_cmp(&one.0));
+    order.truncate(MOST_COMPARED);
+    order.into_iter().map(|(_, one)| one).collect()
 }
 
 /// Whether the form of two texts decides what the later is to the earlier, unless the model objects.

@@ -6,11 +6,13 @@ use crate::embed::{Embedder, MiniLm};
 use crate::engine::Engine;
 use crate::engine::indexes::{Derived, IndexState, covered};
 use crate::engine::late::missing_codes;
+use crate::engine::maintain::conflicts::canonical_check;
 use crate::engine::maintain::lifecycle::held;
+use crate::engine::maintain::links::link_check;
 use crate::error::{Error, Result};
 use crate::graph::GraphIndex;
 use crate::item::{Change, Kind, MemoryType, RowId, RowSet, Visibility};
-use crate::request::{Check, ModelState, Outcome, Selection, StatusReport, VisibleStatus};
+use crate::request::{Check, ModelState, Selection, StatusReport, VisibleStatus};
 use crate::store::Store;
 use crate::text::TextIndex;
 use crate::tokens::TokenIndex;
@@ -124,10 +126,10 @@ fn folder_bytes(folder: &Path) -> u64 {
 fn store_check(store: &dyn Store) -> Check {
     match store.verify() {
         Ok(findings) if findings.is_empty() => {
-            good("store", format!("schema {}, every page is sound", store.schema()))
+            Check::good("store", format!("schema {}, every page is sound", store.schema()))
         }
-        Ok(findings) => bad("store", findings.join("; "), "restore memory.db from a backup"),
-        Err(error) => bad("store", error.to_string(), "restore memory.db from a backup"),
+        Ok(findings) => Check::bad("store", findings.join("; "), "restore memory.db from a backup"),
+        Err(error) => Check::bad("store", error.to_string(), "restore memory.db from a backup"),
     }
 }
 
@@ -139,35 +141,17 @@ fn index_check<T: Derived>(
 ) -> Check {
     const REBUILD: &str = "nothing is lost: the next bower index or curate builds it anew";
     match found {
-        IndexState::Absent => good(name, "none yet: everything is searched directly".into()),
-        IndexState::Unusable(reason) => Check {
-            name: name.into(),
-            outcome: Outcome::Weak,
-            detail: reason.clone(),
-            hint: Some(REBUILD.into()),
-        },
+        IndexState::Absent => Check::good(name, "none yet: everything is searched directly"),
+        IndexState::Unusable(reason) => Check::weak(name, reason.clone(), REBUILD),
         // This puts a damaged index aside, and the next compaction rebuilds it.
         IndexState::Good(index) => match index.ask(verify) {
             Ok(()) => {
                 let newest = store.coverage().map_or(0, |coverage| coverage.change.0);
-                good(name, format!("holds change {} of {newest}", covered(found).0))
+                Check::good(name, format!("holds change {} of {newest}", covered(found).0))
             }
-            Err(error) => Check {
-                name: name.into(),
-                outcome: Outcome::Bad,
-                detail: error.to_string(),
-                hint: Some(REBUILD.into()),
-            },
+            Err(error) => Check::bad(name, error.to_string(), REBUILD),
         },
     }
-}
-
-fn good(name: &str, detail: String) -> Check {
-    Check { name: name.into(), outcome: Outcome::Good, detail, hint: None }
-}
-
-fn bad(name: &str, detail: String, hint: &str) -> Check {
-    Check { name: name.into(), outcome: Outcome::Bad, detail, hint: Some(hint.into()) }
 }
 
 impl Engine {
@@ -227,7 +211,7 @@ impl Engine {
         Ok(unusable)
     }
 
-    /// Examines store, indexes and model.
+    /// Examines store, indexes and model, the links between documents, and what memories say beside canonical facts.
     pub fn doctor(&self, visibility: &Visibility) -> Result<Vec<Check>> {
         visibility.check_everything("an examination")?;
         let store = &*self.store;
@@ -235,19 +219,18 @@ impl Engine {
         checks.extend(store.losses()?.iter().map(|loss| {
             let kept =
                 loss.kept.as_ref().map_or_else(String::new, |kept| format!("; kept: {}", kept.display()));
-            bad(
+            Check::bad(
                 "changes",
                 format!("{}{kept}", loss.sentence()),
                 "run bower doctor --salvage DIR, then --accept-loss",
             )
         }));
         if store.erasure_due()?.is_some() {
-            checks.push(Check {
-                name: "forgotten".into(),
-                outcome: Outcome::Weak,
-                detail: "what was forgotten may still have left traces in files: that was cut short".into(),
-                hint: Some("any bower query, curate or index goes on with it".into()),
-            });
+            checks.push(Check::weak(
+                "forgotten",
+                "what was forgotten may still have left traces in files: that was cut short",
+                "any bower query, curate or index goes on with it",
+            ));
         }
         let text = self.indexes.text(store)?;
         checks.push(index_check("text index", &text, store, TextIndex::verify));
@@ -263,8 +246,8 @@ impl Engine {
                 }
                 let verified = MiniLm::open(self.model.packed()).and_then(|model| model.verify());
                 checks.push(match &verified {
-                    Ok(()) => good("model", format!("{} is whole", embedder.model())),
-                    Err(error) => bad("model", error.to_string(), "run bower model pull"),
+                    Ok(()) => Check::good("model", format!("{} is whole", embedder.model())),
+                    Err(error) => Check::bad("model", error.to_string(), "run bower model pull"),
                 });
                 // This process no longer uses a damaged model.
                 if matches!(verified, Err(Error::Model { .. })) {
@@ -272,33 +255,38 @@ impl Engine {
                 }
                 let uncoded = missing_codes(self, embedder)?.len();
                 if uncoded > 0 {
-                    checks.push(Check {
-                        name: "token codes".into(),
-                        outcome: Outcome::Weak,
-                        detail: format!(
-                            "{uncoded} items have no token codes: late interaction passes them over"
-                        ),
-                        hint: Some("run bower index on any path: it makes what is missing".into()),
-                    });
+                    checks.push(Check::weak(
+                        "token codes",
+                        format!("{uncoded} items have no token codes: late interaction passes them over"),
+                        "run bower index on any path: it makes what is missing",
+                    ));
                 }
                 let missing = store.unembedded(embedder.model(), 1)?;
                 if !missing.is_empty() {
                     let report = status(self)?;
-                    checks.push(Check {
-                        name: "vectors".into(),
-                        outcome: Outcome::Weak,
-                        detail: format!("{} items have no vector of the present model", report.unembedded),
-                        hint: Some("run bower index on any path: it embeds what is waiting".into()),
-                    });
+                    checks.push(Check::weak(
+                        "vectors",
+                        format!("{} items have no vector of the present model", report.unembedded),
+                        "run bower index on any path: it embeds what is waiting",
+                    ));
                 }
             }
-            Err(state) => checks.push(Check {
-                name: "model".into(),
-                outcome: Outcome::Weak,
-                detail: state.why(),
-                hint: Some("run bower model pull; until then questions are answered by words alone".into()),
-            }),
+            Err(state) => checks.push(Check::weak(
+                "model",
+                state.why(),
+                "run bower model pull; until then questions are answered by words alone",
+            )),
+        }
+        checks.push(link_check(self).unwrap_or_else(|error| unfinished("links", &error)));
+        match canonical_check(self) {
+            Ok(check) => checks.extend(check),
+            Err(error) => checks.push(unfinished("canonical", &error)),
         }
         Ok(checks)
     }
+}
+
+/// Reports a check of contents that failed: what is damaged, another check says.
+fn unfinished(name: &str, error: &Error) -> Check {
+    Check::weak(name, format!("not examined: {error}"), "the checks above name what is broken")
 }

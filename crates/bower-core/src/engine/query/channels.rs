@@ -7,6 +7,7 @@ pub(crate) mod paths;
 mod tags;
 
 use crate::engine::Engine;
+use crate::engine::query::facts::FactCitation;
 use crate::error::{Error, Result};
 use crate::item::{Channel, RowId, RowSet, Scored};
 
@@ -15,7 +16,7 @@ use filename::filename;
 use tags::tags;
 pub(crate) use tags::{MOST_TAGGED, written as written_tags};
 
-/// Searches one of the smaller channels. Returns at most `depth` rows, each with its citation where the channel cites.
+/// Searches one of the smaller channels. Returns at most `depth` rows, each with the fact that it has where the channel cites one.
 pub(crate) fn ask(
     engine: &Engine,
     channel: Channel,
@@ -23,9 +24,9 @@ pub(crate) fn ask(
     depth: usize,
     allowed: &dyn Fn(RowId) -> bool,
     counted: Option<&RowSet>,
-) -> Result<Vec<(Scored, Option<String>)>> {
+) -> Result<Vec<(Scored, Option<FactCitation>)>> {
     let plain = |hits: Vec<Scored>| hits.into_iter().map(|hit| (hit, None)).collect();
-    let quoted = |cited: Cited| (cited.hit, Some(cited.citation()));
+    let quoted = |cited: Cited| (cited.hit, Some(cited.fact));
     match channel {
         Channel::Tags => tags(engine, question, depth, allowed, counted).map(plain),
         Channel::Filename => filename(engine, question, depth, allowed, counted).map(plain),

@@ -7,6 +7,7 @@ use crate::error::Result;
 use crate::item::{Channel, Rerank, RowId, RowSet, Scored, Visibility};
 use crate::request::Selection;
 
+pub use crate::engine::query::facts::FactCitation;
 pub use crate::engine::query::plan::{Depth, RankRequest};
 pub use crate::engine::query::rank::Ranking;
 pub use crate::engine::query::rerank::Reranking;
@@ -36,7 +37,7 @@ impl Engine {
     }
 
     /// Searches the tags, filename or canonical channel alone. Returns rows best first, with scores of 0..1, each with its
-    /// citation where the channel cites; other channels are refused. For evaluation and explanation.
+    /// fact where the channel cites one; other channels are refused. For evaluation and explanation.
     pub fn ask_channel(
         &self,
         visibility: &Visibility,
@@ -44,7 +45,7 @@ impl Engine {
         question: &str,
         depth: usize,
         select: &Selection,
-    ) -> Result<Vec<(Scored, Option<String>)>> {
+    ) -> Result<Vec<(Scored, Option<FactCitation>)>> {
         let select = &select.within(visibility)?;
         let keep = self.store.select(select)?;
         let hidden = if keep.is_some() { RowSet::new() } else { self.store.hidden(select.clocks)? };

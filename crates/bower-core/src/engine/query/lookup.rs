@@ -4,6 +4,7 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
+use crate::engine::query::facts::{canonical_documents, cited_fact, row_of_fact};
 use crate::engine::query::possible::possible_of;
 use crate::engine::{Engine, missing};
 use crate::error::{Error, Missing, Result};
@@ -79,11 +80,31 @@ fn wordings(engine: &Engine, memories: &[Item]) -> Result<Vec<MemoryWording>> {
 
 impl Engine {
     /// Returns an item by its id or a prefix of at least 6 digits that only it has. Items that are not visible are not found,
-    /// and do not make a prefix ambiguous. This holds for every method that takes an id.
+    /// and do not make a prefix ambiguous. This holds for every method that takes an id. The citation of a canonical fact
+    /// (`Canonical:3f2a9c81d0e4b756`) gets the chunk that has it.
     pub fn get(&self, visibility: &Visibility, id: &str) -> Result<Item> {
+        if let Some(fact) = cited_fact(id) {
+            let rows = row_of_fact(self, fact)?;
+            let item = self.store.items(rows.as_slice())?.pop().flatten();
+            let item = item.filter(|item| item.is_visible(visibility));
+            let missing = || Error::NotFound { what: Missing::Named("canonical fact"), id: fact.to_owned() };
+            return missing::refuse(self, item.ok_or_else(missing)?);
+        }
         let (row, id) = resolve(self, visibility, id)?;
         let item = self.store.items(&[row])?.pop().flatten();
         missing::refuse(self, item.ok_or(Error::NotFound { what: Missing::Item, id })?)
+    }
+
+    /// Returns at most `most` visible chunks of the canonical documents, by path and in the order of each document.
+    pub fn canonical(&self, visibility: &Visibility, most: usize) -> Result<Vec<Item>> {
+        let documents = canonical_documents(self)?;
+        let rows = self.store.document_rows(&documents, most)?.concat();
+        let mut chunks: Vec<Item> = self.store.items(&rows)?.into_iter().flatten().collect();
+        chunks.retain(|item| item.is_visible(visibility));
+        // A stable sort leaves the chunks of one document in their order.
+        chunks.sort_by_cached_key(|item| item.metadata.get("path").map(ToString::to_string));
+        chunks.truncate(most);
+        Ok(chunks)
     }
 
     /// Returns items of a selection, newest first.

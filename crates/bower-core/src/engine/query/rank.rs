@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use crate::engine::query::copies::Copies;
+use crate::engine::query::facts::FactCitation;
 use crate::engine::query::graph::{GraphFound, graph_channel};
 use crate::engine::query::likeness::Likeness;
 use crate::engine::query::plan::{FoundRows, MAX_LIMIT, RankRequest, Scope, Words};
@@ -393,8 +394,8 @@ pub struct Ranking {
     pub answerable: Option<f32>,
     /// Rank and score of each candidate in every channel, whichever channel found it, ascending by row.
     pub places: Vec<(RowId, Places)>,
-    /// Citations by row, for channels that cite.
-    pub citations: HashMap<RowId, String>,
+    /// Canonical facts that were found, by row.
+    pub citations: HashMap<RowId, FactCitation>,
     /// Similarity of the question to the rows at large, where vectors were compared.
     pub(crate) background: Option<vector::Background>,
     /// The question with other words in place of misspelled ones, if there were any.

@@ -130,6 +130,7 @@ mod tests {
                 score: 0.5,
                 band: None,
                 citation: None,
+                cited_line: None,
                 duplicates: Vec::new(),
                 perhaps_replaced_by: None,
                 around: Vec::new(),

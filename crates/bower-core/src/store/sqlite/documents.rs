@@ -15,8 +15,8 @@ use super::{BULK, BULK_LOG_PAGES, LOG_PAGES, SqliteStore, select};
 use crate::item::{Change, Kind, RowId, Status};
 use crate::request::{Document, Documents, Selection};
 use crate::store::{
-    DocumentRow, DocumentStore, KnownDocument, MovedDocument, Namespace, NewChunk, NewDocument, Passage,
-    PathChanges, RepositoryFile, Stamp, Written, chunk_id,
+    DocumentName, DocumentRow, DocumentStore, KnownDocument, MovedDocument, Namespace, NewChunk, NewDocument,
+    Passage, PathChanges, RepositoryFile, Stamp, Written, chunk_id,
 };
 
 impl DocumentStore for SqliteStore {
@@ -227,6 +227,22 @@ impl DocumentStore for SqliteStore {
                     })
                 })?
                 .collect()
+        })
+    }
+
+    fn document_names(&self, documents: &[DocumentRow]) -> crate::Result<Vec<Option<DocumentName>>> {
+        self.read("read the documents' names", |connection| {
+            let mut statement = connection
+                .prepare_cached("SELECT id, path, title, metadata FROM documents WHERE row = ?1")?;
+            let mut name = |document: &DocumentRow| {
+                let named = |row: &Row<'_>| {
+                    let (id, path, title) = (row.get(0)?, row.get(1)?, row.get(2)?);
+                    let metadata = json_field(&row.get::<_, String>(3)?)?;
+                    Ok(DocumentName { document: *document, id, path, title, metadata })
+                };
+                statement.query_row([document.0], named).optional()
+            };
+            documents.iter().map(&mut name).collect()
         })
     }
 

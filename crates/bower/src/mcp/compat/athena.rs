@@ -1,6 +1,6 @@
 //! Implements Athena's tools and resources.
-//! Its session log contains what this server's conversation kept. Its canonical memory contains the indexed documents
-//! named CANONICAL.md.
+//! Its session log contains what this server's conversation kept. Its canonical memory contains the documents that the
+//! setting `canonical_files` names.
 
 use bower_core::item::{Kind, MemoryType, Profile, Rerank};
 use bower_core::request::Hit;
@@ -103,7 +103,7 @@ pub const TOOLS: &[Tool] = &[
 pub fn resources() -> [Resource; 2] {
     [
         Resource::new(CANONICAL, "Canonical Memory")
-            .with_description("What CANONICAL.md says, as it was indexed")
+            .with_description("What CANONICAL.md (the setting canonical_files) says, as it was indexed")
             .with_mime_type("text/markdown"),
         Resource::new(SESSION, "Current Session Log")
             .with_description("The checkpoints of this session, or of the last one that has any")
@@ -203,7 +203,8 @@ fn matched(hit: &Hit) -> Match {
         .iter()
         .map(|signal| (signal.channel.to_string(), json!({"rank": signal.rank, "score": signal.score})));
     Match {
-        id: hit.citation.clone().unwrap_or_else(|| hit.memory.id.clone()),
+        // Athena's ids of facts are their lines.
+        id: hit.cited_line.map_or_else(|| hit.memory.id.clone(), |line| format!("Canonical:L{line}")),
         content: hit.memory.content.clone(),
         source: best.map_or_else(|| "vector".to_owned(), |signal| signal.channel.to_string()),
         rrf_score: hit.score,
