@@ -149,9 +149,38 @@ pub struct MovedDocument {
     pub repository_file: Option<RepositoryFile>,
 }
 
+/// Most names that front matter gives a document.
+const MOST_ALIASES: usize = 32;
+
+/// Returns the other names that front matter gives a document: the field `aliases` or `alias`, a list or one name.
+pub fn document_aliases(metadata: &Map<String, Value>) -> Vec<String> {
+    let of_field = |field: &str| match metadata.get(field) {
+        Some(Value::Array(names)) => names.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+        Some(Value::String(name)) => vec![name.clone()],
+        Some(_) | None => Vec::new(),
+    };
+    let mut names: Vec<String> = ["aliases", "alias"].into_iter().flat_map(of_field).collect();
+    names.retain(|name| !name.trim().is_empty());
+    names.truncate(MOST_ALIASES);
+    names
+}
+
 /// A document's row in its store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DocumentRow(pub u64);
+
+/// The names of a document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DocumentNames {
+    /// The document.
+    pub document: DocumentRow,
+    /// Its path.
+    pub path: String,
+    /// Its title, where the text has one.
+    pub title: Option<String>,
+    /// Other names that its front matter gives it (`aliases`).
+    pub aliases: Vec<String>,
+}
 
 /// A chunk's text with its lines in the document.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -205,6 +234,8 @@ pub trait DocumentStore {
     fn chunks(&self, document: &str) -> Result<Vec<(String, RowId)>>;
     /// Returns the path of each row's document; `None` for a row that is no chunk.
     fn documents_of(&self, rows: &[RowId]) -> Result<Vec<Option<String>>>;
+    /// Returns the names of each row's document; `None` for a row that is no chunk.
+    fn document_names(&self, rows: &[RowId]) -> Result<Vec<Option<DocumentNames>>>;
     /// Returns the paths that were added and removed after a change; `None` if that is unknown, or reading all paths is
     /// less work.
     fn paths_since(&self, after: Change) -> Result<Option<PathChanges>>;

@@ -35,8 +35,8 @@ pub use clock::{Stamp, TrustedTime};
 pub use copies::{Exporter, Importer};
 pub use desk::{Desk, Given};
 pub use documents::{
-    DocumentRow, DocumentStore, KeptChunk, KnownDocument, MovedDocument, NewChunk, NewDocument, Passage,
-    PathChanges, RepositoryFile, Written, chunk_id,
+    DocumentNames, DocumentRow, DocumentStore, KeptChunk, KnownDocument, MovedDocument, NewChunk, NewDocument, Passage,
+    PathChanges, RepositoryFile, Written, chunk_id, document_aliases,
 };
 pub use feed::{Covered, DeltaData, DeltaText, IndexFeed, IndexedText, KeptTerms, MentionSource};
 pub use items::{DatedText, Items, Link};

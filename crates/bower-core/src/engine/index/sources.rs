@@ -16,7 +16,7 @@ use crate::item::{Provenance, RowId, Scope, derive_id};
 use crate::request::{FileProblem, IndexRequest, Skipped};
 use crate::store::{
     DeltaData, KeptChunk, KnownDocument, MovedDocument, Namespace, NewChunk, NewDocument, RepositoryFile,
-    chunk_id,
+    chunk_id, document_aliases,
 };
 use crate::vector::in_order;
 
@@ -532,6 +532,9 @@ impl File<'_> {
         let title = parsed.title.as_deref().unwrap_or("");
         let mut place = vec![title, self.scope.word(), self.owner.as_deref().unwrap_or("")];
         place.extend(self.session.as_deref());
+        // Other names are names of every chunk in the graph.
+        let aliases = document_aliases(&parsed.metadata).join("\n");
+        place.extend(Some(aliases.as_str()).filter(|aliases| !aliases.is_empty()));
         let key = |chunk_key: &str| derive_id(&[place.as_slice(), &[chunk_key]].concat());
         let mut chunks = parsed.chunks;
         for chunk in &mut chunks {

@@ -9,14 +9,15 @@ use super::checksums::{MOVED_DOCUMENT, of_document, seal, seal_document, seal_fi
 use super::columns::{author, first, json_field, json_text, row_id, timestamp, word};
 use super::condition::Condition;
 use super::events::{are_few_since, next_change, record};
+use super::feed::aliases;
 use super::memories::remove_row;
 use super::tags::{forget_mentions, given_tags, put_tags, set_file_tags};
 use super::{BULK, BULK_LOG_PAGES, LOG_PAGES, SqliteStore, select};
 use crate::item::{Change, Kind, RowId, Status};
 use crate::request::{Document, Documents, Selection};
 use crate::store::{
-    DocumentRow, DocumentStore, KnownDocument, MovedDocument, Namespace, NewChunk, NewDocument, Passage,
-    PathChanges, RepositoryFile, Stamp, Written, chunk_id,
+    DocumentNames, DocumentRow, DocumentStore, KnownDocument, MovedDocument, Namespace, NewChunk,
+    NewDocument, Passage, PathChanges, RepositoryFile, Stamp, Written, chunk_id,
 };
 
 impl DocumentStore for SqliteStore {
@@ -174,6 +175,24 @@ impl DocumentStore for SqliteStore {
                 "SELECT d.path FROM items i JOIN documents d ON d.row = i.document WHERE i.row = ?1",
             )?;
             rows.iter().map(|row| statement.query_row([row.0], |row| row.get(0)).optional()).collect()
+        })
+    }
+
+    fn document_names(&self, rows: &[RowId]) -> crate::Result<Vec<Option<DocumentNames>>> {
+        self.read("read the names of documents", |connection| {
+            let mut statement = connection.prepare_cached(
+                "SELECT d.row, d.path, d.title, d.metadata FROM items i JOIN documents d ON d.row = i.document
+                 WHERE i.row = ?1",
+            )?;
+            let read = |row: &Row<'_>| {
+                Ok(DocumentNames {
+                    document: DocumentRow(row.get::<_, i64>(0)?.unsigned_abs()),
+                    path: row.get(1)?,
+                    title: row.get(2)?,
+                    aliases: aliases(row, 3)?,
+                })
+            };
+            rows.iter().map(|row| statement.query_row([row.0], read).optional()).collect()
         })
     }
 
