@@ -1,9 +1,9 @@
 //! The mentions of rows that the graph index lacks, by row and by entity.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use super::entity::{EntityKey, StoredMention};
+use super::entity::{EntityKey, Role, StoredMention};
 use super::segment::{read, split};
 use crate::item::RowId;
 
@@ -11,21 +11,38 @@ use crate::item::RowId;
 #[derive(Clone, Debug)]
 pub struct MentionDelta<'a> {
     rows: &'a BTreeMap<RowId, Arc<[u8]>>,
-    /// All mentions as in a segment: by entity, the strongest first, then by row.
-    by_entity: Vec<(u64, RowId)>,
+    /// All mentions as in a segment: by entity, the strongest first, then by row. A look-up of a title does without.
+    by_entity: OnceLock<Vec<(u64, RowId)>>,
 }
 
 impl<'a> MentionDelta<'a> {
-    /// Orders the mentions of rows by entity.
+    /// Returns the mentions of rows.
     pub fn new(rows: &'a BTreeMap<RowId, Arc<[u8]>>) -> Self {
-        let each = |(row, bytes): (&RowId, &Arc<[u8]>)| {
-            let row = *row;
-            let mentions = split(bytes).map_or(&[][..], |(_, mentions)| mentions);
-            read(mentions).map(move |one| (one.order(), row)).collect::<Vec<_>>()
-        };
-        let mut by_entity: Vec<(u64, RowId)> = rows.iter().flat_map(each).collect();
-        by_entity.sort_unstable();
-        Self { rows, by_entity }
+        Self { rows, by_entity: OnceLock::new() }
+    }
+
+    /// Returns all mentions ordered by entity.
+    fn by_entity(&self) -> &[(u64, RowId)] {
+        self.by_entity.get_or_init(|| {
+            let each = |(row, bytes): (&RowId, &Arc<[u8]>)| {
+                let row = *row;
+                let mentions = split(bytes).map_or(&[][..], |(_, mentions)| mentions);
+                read(mentions).map(move |one| (one.order(), row)).collect::<Vec<_>>()
+            };
+            let mut by_entity: Vec<(u64, RowId)> = self.rows.iter().flat_map(each).collect();
+            by_entity.sort_unstable();
+            by_entity
+        })
+    }
+
+    /// Returns the rows whose document has an entity as its title, each with the number of the document. It reads every row once,
+    /// which takes less time than ordering them for one entity.
+    pub fn titled(&self, key: EntityKey) -> impl Iterator<Item = (RowId, u32)> + '_ {
+        self.rows.iter().filter_map(move |(row, bytes)| {
+            let (document, mentions) = split(bytes)?;
+            let is_titled = read(mentions).any(|one| one.key() == key && one.role() == Role::Title);
+            is_titled.then_some((*row, document))
+        })
     }
 
     /// Returns the mentions of a row; `None` if it is not among the rows.
@@ -40,9 +57,10 @@ impl<'a> MentionDelta<'a> {
 
     /// Returns the mentions of an entity, strongest first.
     pub fn of_entity(&self, key: EntityKey) -> impl Iterator<Item = (StoredMention, RowId)> + '_ {
-        let start = self.by_entity.partition_point(|(order, _)| *order < StoredMention::first_order(key));
+        let by_entity = self.by_entity();
+        let start = by_entity.partition_point(|(order, _)| *order < StoredMention::first_order(key));
         let last = StoredMention::last_order(key);
-        self.by_entity[start..]
+        by_entity[start..]
             .iter()
             .take_while(move |(order, _)| *order <= last)
             .map(|(order, row)| (StoredMention::from_order(*order), *row))

@@ -175,6 +175,23 @@ impl<'a> Graph<'a> {
         self.mentions_in(key, self.ranges(key))
     }
 
+    /// Returns the items that may be found and whose document has an entity as its title or file name, each with the number of
+    /// the document.
+    pub fn titled(&self, key: EntityKey) -> Vec<(RowId, u32)> {
+        let new = self.delta.titled(key).filter(|(row, _)| self.allowed.contains(*row));
+        // A segment has the strongest mentions first.
+        let stored = self.ranges(key).into_iter().flat_map(move |(segment, range)| {
+            let view = segment.view();
+            let titles = segment.mentions(range).take_while(|(mention, _)| mention.role() == Role::Title);
+            titles.filter_map(move |(_, at)| {
+                let row = RowId(view.ids[at]);
+                let is_found = !view.is_dead(at) && !self.stale.contains(row) && self.allowed.contains(row);
+                is_found.then(|| (row, segment.document(at)))
+            })
+        });
+        new.chain(stored).collect()
+    }
+
     /// Returns where each segment has the mentions of an entity.
     fn ranges(&self, key: EntityKey) -> Vec<(&'a MentionSegment, Range<usize>)> {
         self.segments().map(|segment| (segment, segment.range(key))).collect()
