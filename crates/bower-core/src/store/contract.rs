@@ -1,5 +1,6 @@
 //! Contract tests that every store must pass, with a fault injected at every step of a write.
 
+mod aliases;
 mod anchors;
 mod bookmarks;
 mod changes;

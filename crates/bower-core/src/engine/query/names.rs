@@ -10,7 +10,7 @@ use crate::engine::query::graph::with_graph;
 use crate::engine::query::plan::{MAX_LIMIT, Scope};
 use crate::engine::query::spelling;
 use crate::error::Result;
-use crate::graph::{EntityKey, fold};
+use crate::graph::{EntityAliases, EntityKey, fold};
 use crate::item::RowId;
 use crate::store::{DocumentNames, DocumentRow};
 
@@ -114,6 +114,7 @@ fn titled(engine: &Engine, name: &str, scope: &Scope<'_>) -> Result<Vec<NamedDoc
     names.sort_unstable();
     names.dedup();
     let keys: Vec<EntityKey> = names.iter().map(|name| EntityKey::of(name)).collect();
+    let aliases = engine.caches.aliases(&*engine.store, scope.newest)?;
     let (rows, _) = with_graph(engine, scope, &[], |graph| {
         let mut seen = HashSet::new();
         let mut rows: Vec<(RowId, u32)> = keys.iter().flat_map(|key| graph.titled(*key)).collect();
@@ -124,7 +125,7 @@ fn titled(engine: &Engine, name: &str, scope: &Scope<'_>) -> Result<Vec<NamedDoc
     })?;
     let mut found: Vec<(PathFit, usize, DocumentNames)> = Vec::new();
     for names in engine.store.document_names(&rows)?.into_iter().flatten() {
-        if let Some(nearness) = title_nearness(name, &asked, &names) {
+        if let Some(nearness) = title_nearness(name, &asked, &names, &aliases) {
             found.push((nearness, names.path.split(['/', '\\']).count(), names));
         }
     }
@@ -141,8 +142,14 @@ fn titled(engine: &Engine, name: &str, scope: &Scope<'_>) -> Result<Vec<NamedDoc
     Ok(first_chunks(engine, &|row| scope.contains(row), &documents)?.0)
 }
 
-/// Returns how a document's title, other names or file name fit a whole question.
-fn title_nearness(name: &str, asked: &str, names: &DocumentNames) -> Option<PathFit> {
+/// Returns how a document's title, other names or file name fit a whole question. A name that an alias makes one with the question's
+/// fits too.
+fn title_nearness(
+    name: &str,
+    asked: &str,
+    names: &DocumentNames,
+    aliases: &EntityAliases,
+) -> Option<PathFit> {
     let file = names.path.rsplit(['/', '\\']).next().unwrap_or(&names.path);
     let stem = split_extension(file).0;
     let titles = || names.title.iter().chain(&names.aliases).map(String::as_str).chain(std::iter::once(stem));
@@ -153,7 +160,8 @@ fn title_nearness(name: &str, asked: &str, names: &DocumentNames) -> Option<Path
     if titles().any(|title| fold(title) == *asked || fold_part(title) == part) {
         return Some(PathFit::Folded);
     }
-    None
+    let members = aliases.members(EntityKey::of(asked))?;
+    titles().any(|title| members.contains(&EntityKey::of(&fold(title)))).then_some(PathFit::Stem)
 }
 
 /// Returns the nearest of the found paths whose documents have a chunk that may be found. `find` returns as many as it is told.
@@ -260,8 +268,9 @@ mod tests {
             title: Some("Gamma (Greek)".to_owned()),
             aliases: vec!["Γ".to_owned()],
         };
+        let aliases = EntityAliases::new([("the third letter", "gamma greek"), ("3", "third")]);
         let check = |name: &str, expected| {
-            assert_eq!(title_nearness(name, &fold(name), &names), expected, "{name}");
+            assert_eq!(title_nearness(name, &fold(name), &names, &aliases), expected, "{name}");
         };
         check("Gamma (Greek)", Some(PathFit::Exact));
         check("gamma greek", Some(PathFit::Folded));
@@ -269,5 +278,7 @@ mod tests {
         check("γ", Some(PathFit::Folded));
         check("Gamma", None);
         check("the letter gamma greek", None);
+        check("The third letter", Some(PathFit::Stem));
+        check("third", None);
     }
 }
