@@ -14,6 +14,8 @@ pub struct Paths {
     folders: Vec<Folder>,
     names: String,
     files: Vec<File>,
+    /// The letters of each file's name without the extension, by which a look-up passes over the others.
+    letters: Vec<Letters>,
 }
 
 #[derive(Clone, Debug)]
@@ -32,8 +34,6 @@ struct File {
     folder: u32,
     /// End of its name in `names`; the name begins where the previous one ends.
     end: usize,
-    /// The letters of its name without the extension.
-    letters: Letters,
 }
 
 /// A document whose path fits what was written; the nearest is the least.
@@ -83,12 +83,13 @@ impl Paths {
         let stale: HashSet<&DocumentRow> = came.chain(&changes.went).collect();
         let mut paths = Self::default();
         let mut last = None;
-        for (file, folder, name) in self.files().filter(|(file, ..)| !stale.contains(&file.document)) {
+        for at in (0..self.files.len()).filter(|at| !stale.contains(&self.files[*at].document)) {
+            let (file, folder, name) = self.file(at);
             if last != Some(file.folder) {
                 last = Some(file.folder);
                 paths.folders.push(folder.clone());
             }
-            paths.push_file(file.document, name, file.letters);
+            paths.push_file(file.document, name, self.letters[at]);
         }
         changes.came.iter().for_each(|(document, path)| paths.push(*document, path));
         paths
@@ -114,21 +115,23 @@ impl Paths {
     fn push_file(&mut self, document: DocumentRow, name: &str, letters: Letters) {
         self.names.push_str(name);
         let folder = u32::try_from(self.folders.len() - 1).expect("a store has fewer than 2^32 documents");
-        self.files.push(File { document, folder, end: self.names.len(), letters });
+        self.files.push(File { document, folder, end: self.names.len() });
+        self.letters.push(letters);
     }
 
-    fn files(&self) -> impl Iterator<Item = (&File, &Folder, &str)> {
-        let mut start = 0;
-        self.files.iter().map(move |file| {
-            let name = &self.names[start..file.end];
-            start = file.end;
-            (file, &self.folders[file.folder as usize], name)
-        })
+    /// Returns a file with its folder and name.
+    fn file(&self, at: usize) -> (&File, &Folder, &str) {
+        let file = &self.files[at];
+        let start = at.checked_sub(1).map_or(0, |before| self.files[before].end);
+        (file, &self.folders[file.folder as usize], &self.names[start..file.end])
     }
 
     /// Iterates over the documents, each with its folder and name.
     pub fn iter(&self) -> impl Iterator<Item = (DocumentRow, &str, &str)> {
-        self.files().map(|(file, folder, name)| (file.document, folder.path.as_str(), name))
+        (0..self.files.len()).map(|at| {
+            let (file, folder, name) = self.file(at);
+            (file.document, folder.path.as_str(), name)
+        })
     }
 
     /// Returns at most `most` documents whose path ends with a written one, lies below it, or goes on where it ends; the nearest
@@ -136,22 +139,31 @@ impl Paths {
     pub(crate) fn find(&self, written: &WrittenPath, most: usize) -> Vec<FoundPath> {
         let mut nearest = NearestPaths::new(most);
         let mut fit = (u32::MAX, FolderFit::default());
-        for (file, folder, name) in self.files() {
-            if fit.0 != file.folder {
-                fit = (file.folder, folder_fit(folder, written));
+        let is_name_alone = written.folders.is_empty();
+        for (at, letters) in self.letters.iter().enumerate() {
+            let is_named = written.name.as_ref().is_some_and(|part| part.has_letters(*letters));
+            if is_name_alone && !is_named {
+                continue;
+            }
+            if fit.0 != self.files[at].folder {
+                fit = (
+                    self.files[at].folder,
+                    folder_fit(&self.folders[self.files[at].folder as usize], written),
+                );
             }
             let fit = fit.1;
+            if !fit.ends && !fit.begins && fit.below.is_none() {
+                continue;
+            }
+            let (file, folder, name) = self.file(at);
             let nearness = match &written.name {
                 Some(part) if fit.ends => {
-                    let named = nearness_of(part, name, file.letters).map(|nearness| {
+                    let named = nearness_of(part, name, *letters).map(|nearness| {
                         let is_exact = nearness == PathFit::Exact && written.is_exact(&folder.path);
                         if nearness == PathFit::Exact && !is_exact { PathFit::Folded } else { nearness }
                     });
-                    let begins = || {
-                        let goes_on = !written.folders.is_empty() && part.begins(name);
-                        goes_on.then_some(PathFit::Begins)
-                    };
-                    named.or_else(begins)
+                    let goes_on = || (!is_name_alone && part.begins(name)).then_some(PathFit::Begins);
+                    named.or_else(goes_on)
                 }
                 Some(_) | None => None,
             };
@@ -168,18 +180,18 @@ impl Paths {
     pub(crate) fn mistyped(&self, written: &WrittenPath, most: usize) -> Vec<FoundPath> {
         let mut nearest = NearestPaths::new(most);
         let (mut errors, mut folded) = ((u32::MAX, None), String::new());
-        let wanted = written.name.as_ref();
-        for (file, folder, name) in self.files() {
-            if let Some(part) = wanted
-                && !part.could_be(file.letters)
-            {
+        let part = written.name.as_ref();
+        let wanted = part.map(FoldedPart::wanted);
+        for (at, letters) in self.letters.iter().enumerate() {
+            if wanted.is_some_and(|(wanted, errors)| !wanted.could_be(*letters, errors)) {
                 continue;
             }
+            let (file, folder, name) = self.file(at);
             if errors.0 != file.folder {
                 errors = (file.folder, written.errors_in(&folder.folded));
             }
             let Some(in_folders) = errors.1 else { continue };
-            let in_name = wanted.map_or(Some(0), |part| part.errors(name, &mut folded));
+            let in_name = part.map_or(Some(0), |part| part.errors(name, &mut folded));
             if let Some(count) = in_name.map(|in_name| in_folders + in_name) {
                 nearest.push(PathFit::Mistyped(count), file, folder, name);
             }

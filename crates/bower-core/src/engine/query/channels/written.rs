@@ -118,6 +118,11 @@ impl FoldedPart {
         }
     }
 
+    /// Whether a file with these letters in its name may have it, with or without its extension.
+    pub(crate) fn has_letters(&self, letters: Letters) -> bool {
+        self.stem_letters == letters || self.letters == letters
+    }
+
     /// Whether it is the name of a file, up to case, accents and separators.
     pub(crate) fn is_name(&self, name: &str) -> bool {
         let (stem, extension) = split_extension(name);
@@ -140,10 +145,10 @@ impl FoldedPart {
         }
     }
 
-    /// Whether a name with these letters may be this one with the errors that its length allows.
-    pub(crate) fn could_be(&self, others: Letters) -> bool {
-        let wanted = if self.extension.is_empty() { self.letters } else { self.stem_letters };
-        wanted.could_be(others, allowed_edits(self.stem.chars().count()))
+    /// Returns the letters that a mistyped name has, but for the returned number of errors.
+    pub(crate) fn wanted(&self) -> (Letters, usize) {
+        let letters = if self.extension.is_empty() { self.letters } else { self.stem_letters };
+        (letters, allowed_edits(self.stem.chars().count()))
     }
 
     /// Returns its typing errors as the name of a file; `None` if they are more than allowed, or if the extension differs.
@@ -213,43 +218,45 @@ pub(crate) fn split_extension(name: &str) -> (&str, &str) {
     found.unwrap_or((name, ""))
 }
 
-/// The letters of a name and their number, by which most names are told apart before they are read. Equal folded names have
-/// equal letters.
+/// The letters of a name and their number in eight bytes, by which most names are told apart before they are read. Equal folded
+/// names have equal letters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Letters {
-    /// Two bits for each letter from a to z, of which one says that the name has it, and the other that it has it twice. The other
-    /// bits are shared by all other characters.
-    set: u64,
-    count: u8,
-}
+pub(crate) struct Letters(u64);
+
+/// Bits of the letters from a to z: one says that the name has the letter, and a second that it has it twice.
+const PAIRS: u32 = 52;
+/// Bits that all other characters share.
+const OTHERS: u32 = 6;
+/// Bits below the number of letters, which has the rest and counts up to 63.
+const BELOW_COUNT: u32 = PAIRS + OTHERS;
 
 impl Letters {
     pub(crate) fn of(name: &str) -> Self {
-        let mut letters = Self { set: 0, count: 0 };
+        let (mut set, mut count) = (0_u64, 0_u64);
+        let mut add = |c: u32| {
+            count += 1;
+            set |= match c {
+                0x61..=0x7A => {
+                    let first = 1 << (2 * (c - 0x61));
+                    if set & first == 0 { first } else { first << 1 }
+                }
+                _ => 1 << (PAIRS + c % OTHERS),
+            };
+        };
         if is_plain(name) {
             let plain = name.bytes().filter(u8::is_ascii_alphanumeric);
-            plain.for_each(|byte| letters.add(byte.to_ascii_lowercase().into()));
+            plain.for_each(|byte| add(byte.to_ascii_lowercase().into()));
         } else {
-            fold_part(name).chars().filter(|c| *c != ' ').for_each(|c| letters.add(c.into()));
+            fold_part(name).chars().filter(|c| *c != ' ').for_each(|c| add(c.into()));
         }
-        letters
-    }
-
-    fn add(&mut self, c: u32) {
-        self.count = self.count.saturating_add(1);
-        self.set |= match c {
-            0x61..=0x7A => {
-                let first = 1 << (2 * (c - 0x61));
-                if self.set & first == 0 { first } else { first << 1 }
-            }
-            _ => 1 << (52 + c % 12),
-        };
+        Self(set | count.min(u64::MAX >> BELOW_COUNT) << BELOW_COUNT)
     }
 
     /// Whether names with these letters may be equal but for so many errors. An error adds a letter, takes one away, or both.
     pub(crate) fn could_be(self, others: Self, errors: usize) -> bool {
-        (self.set ^ others.set).count_ones() as usize <= 2 * errors
-            && usize::from(self.count.abs_diff(others.count)) <= errors
+        let differing = ((self.0 ^ others.0) << (u64::BITS - BELOW_COUNT)).count_ones();
+        let counts = (self.0 >> BELOW_COUNT).abs_diff(others.0 >> BELOW_COUNT);
+        differing as usize <= 2 * errors && counts as usize <= errors
     }
 }
 
@@ -291,10 +298,12 @@ mod tests {
             [("gama.md", "gamma.md"), ("größen", "grossen.txt"), ("qarterly", "quarterly.md")]
         {
             let part = FoldedPart::of(written);
-            assert!(part.could_be(Letters::of(split_extension(name).0)), "{written}");
+            let (letters, errors) = part.wanted();
+            assert!(letters.could_be(Letters::of(split_extension(name).0), errors), "{written}");
             assert!(part.errors(name, &mut folded).is_some(), "{written}");
         }
-        assert!(!FoldedPart::of("gamma").could_be(Letters::of("delta")));
+        assert!(!Letters::of("gamma").could_be(Letters::of("delta"), 1));
+        assert!(Letters::of(&"ab".repeat(99)).could_be(Letters::of(&"ab".repeat(98)), 2));
         assert_eq!(Letters::of("A-b_C 1"), Letters::of("cab1"));
         assert_ne!(Letters::of("aa"), Letters::of("ab"));
     }
