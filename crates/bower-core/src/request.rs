@@ -1,6 +1,7 @@
 //! The engine's requests and answers, as plain data.
 //! Serialised, they are the `data` field of every front end.
 
+mod alias;
 mod anchors;
 mod brief;
 mod changes;
@@ -30,6 +31,7 @@ use crate::item::{
     Author, Band, Channel, CheckedAnchor, Kind, MemoryType, Part, Profile, Provenance, Rerank, RowId, Ruling,
     Scope, Status, Tier, When,
 };
+pub use alias::{AliasList, AliasOutcome, AliasRequest, AliasedEntity, EntityAlias, StatedAlias};
 pub use anchors::{AnchoredMemory, AnchorsReport};
 pub use brief::{Brief, BriefRequest, KeptSentence, SessionRead, SessionRequest, ToldTurn, TurnsRequest};
 pub use changes::StoreChange;

@@ -9,6 +9,7 @@ use crate::engine::query::channels::paths::Paths;
 use crate::engine::query::wordings::Wordings;
 use crate::engine::versioned::VersionedCache;
 use crate::error::Result;
+use crate::graph::EntityAliases;
 use crate::item::{Change, Coverage, RowId, RowSet};
 use crate::memory::gate::Heard;
 use crate::request::Clocks;
@@ -25,6 +26,8 @@ pub(crate) struct Caches {
     hidden: VersionedCache<RowSet, Clocks>,
     /// The memory of each wording.
     wordings: VersionedCache<Wordings>,
+    /// Names that mean one entity.
+    aliases: VersionedCache<EntityAliases>,
     /// Whether some items have no vector yet.
     pub(crate) waits: VersionedCache<bool>,
     /// The rows of those items.
@@ -91,6 +94,14 @@ impl Caches {
                 }
                 None => store.hidden(clocks),
             }
+        })
+    }
+
+    /// Returns the names that mean one entity. `newest` was read from the store before.
+    pub(crate) fn aliases(&self, store: &dyn Store, newest: &Coverage) -> Result<Arc<EntityAliases>> {
+        self.aliases.get(newest, || {
+            let rows = store.aliases()?;
+            Ok(EntityAliases::new(rows.iter().map(|row| (row.name.as_str(), row.other.as_str()))))
         })
     }
 

@@ -1,5 +1,6 @@
 //! Keeps a memory: admits, classifies, embeds and compares a text, then writes the decision in one transaction.
 
+pub(crate) mod alias;
 pub(crate) mod choice;
 pub(crate) mod class;
 pub(crate) mod echo;

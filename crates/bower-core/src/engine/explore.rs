@@ -15,14 +15,16 @@ use crate::engine::query::plan::{Depth, FoundRows, RankRequest, Scope};
 use crate::engine::query::rank::rank;
 use crate::error::{Error, Result};
 use crate::graph::{
-    Entity, EntityKey, Graph, NodeId, Role, StoredMention, add_links, entities_of, keys_of, likeliest,
+    Entity, EntityAliases, EntityKey, Graph, NodeId, Role, StoredMention, add_links, entities_of, keys_of,
+    likeliest,
 };
 use crate::item::{Channel, Profile, RowId, Visibility};
 use crate::request::{
-    CommunitiesReport, CommunitiesRequest, EntityMention, EntityName, EntityReport, EntityRequest, GraphPath,
-    GraphRequest, Hop, NearEntity, Neighbours, NeighboursRequest, PathRequest, RelatedMemory, Selection,
-    WholeGraph,
+    CommunitiesReport, CommunitiesRequest, EntityAlias, EntityMention, EntityName, EntityReport,
+    EntityRequest, GraphPath, GraphRequest, Hop, NearEntity, Neighbours, NeighboursRequest, PathRequest,
+    RelatedMemory, Selection, WholeGraph,
 };
+use crate::store::AliasRow;
 
 /// Most mentions or neighbours of one answer.
 const MOST: usize = 200;
@@ -187,7 +189,8 @@ impl Engine {
         let select = request.select.within(visibility)?;
         let found = FoundRows::of(self, &select, None)?;
         let scope = found.scope(Profile::Bower, Depth::Hits(1));
-        let keys = keys_of(&request.name);
+        let joined = self.caches.aliases(&*self.store, scope.newest)?;
+        let keys = known_as(&joined, &request.name);
         let listed = |graph: &Graph<'_>| Ok(keys.iter().filter_map(|key| Listed::of(graph, *key)).collect());
         let (listed, _): (Vec<Listed>, _) = with_graph(self, &scope, &[], listed)?;
         let Some((entity, others)) = listed.split_first() else {
@@ -218,7 +221,10 @@ impl Engine {
         spellings.remove(name.name.as_str());
         let mut aliases: Vec<(&str, usize)> = spellings.into_iter().collect();
         aliases.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        let stated =
+            if visibility.is_everything() { aliases_of(self, &joined, entity.key)? } else { Vec::new() };
         Ok(EntityReport {
+            stated,
             aliases: aliases.into_iter().map(|(name, _)| name.to_owned()).collect(),
             documents: entity.documents(),
             hub: entity.is_hub,
@@ -388,7 +394,7 @@ impl Engine {
         {
             return Ok(NodeId::Item(*row));
         }
-        let keys = keys_of(name);
+        let keys = known_as(&*self.caches.aliases(&*self.store, scope.newest)?, name);
         let known = |graph: &Graph<'_>| {
             Ok(keys.iter().find(|key| graph.mentions_of(**key).next().is_some()).copied())
         };
@@ -437,6 +443,23 @@ impl Engine {
         let near = near.into_iter().map(|(_, name)| name).take(MOST_OFFERED).collect();
         Ok(Error::UnknownEntity { name: name.trim().to_owned(), near })
     }
+}
+
+/// Returns the entities that a person may mean by a name, the likeliest first, each as the one that aliases make of it.
+fn known_as(aliases: &EntityAliases, name: &str) -> Vec<EntityKey> {
+    let mut seen = HashSet::new();
+    let keys = keys_of(name).into_iter().map(|key| aliases.resolve(key));
+    keys.filter(|key| seen.insert(*key)).collect()
+}
+
+/// Returns the aliases that were stated of an entity.
+fn aliases_of(engine: &Engine, aliases: &EntityAliases, key: EntityKey) -> Result<Vec<EntityAlias>> {
+    if aliases.members(key).is_none() {
+        return Ok(Vec::new());
+    }
+    let is_of = |row: &AliasRow| known_as(aliases, &row.name).contains(&aliases.resolve(key));
+    let rows = engine.store.aliases()?.into_iter().filter(is_of);
+    Ok(rows.map(|row| EntityAlias { name: row.name, other: row.other, time: row.time }).collect())
 }
 
 fn check_limit(limit: usize) -> Result<()> {

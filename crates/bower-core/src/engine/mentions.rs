@@ -4,7 +4,7 @@ use crate::engine::indexes::LANGUAGE;
 use crate::error::Result;
 use crate::graph::{self, ItemText};
 use crate::item::{Change, RowId, RowSet};
-use crate::store::{DeltaData, MentionSource, NewChunk, NewDocument, Store};
+use crate::store::{DeltaData, MentionSource, NewChunk, NewDocument, Store, document_aliases};
 use crate::text;
 
 /// Returns the terms and mentions of a memory.
@@ -16,6 +16,7 @@ pub(crate) fn of_memory(content: &str, tags: &[String]) -> DeltaData {
 /// Returns the terms and mentions of a document's new chunk. `indexed` is its text with title and heading.
 pub(crate) fn of_chunk(document: &NewDocument, chunk: &NewChunk, indexed: &str) -> DeltaData {
     let source = ItemText {
+        aliases: &document_aliases(&document.metadata),
         document: Some(&document.id),
         title: document.title.as_deref(),
         path: Some(&document.path),
@@ -71,6 +72,7 @@ pub(crate) fn text_of(source: &MentionSource) -> ItemText<'_> {
         document: source.document.as_deref(),
         title: source.title.as_deref(),
         path: source.path.as_deref(),
+        aliases: &source.aliases,
         section: source.section.as_deref(),
         content: &source.content,
         tags: &source.tags,

@@ -13,6 +13,7 @@ pub(crate) mod graph;
 mod likeness;
 mod load;
 pub(crate) mod lookup;
+mod names;
 pub(crate) mod paths;
 pub(crate) mod plan;
 pub(crate) mod possible;

@@ -97,6 +97,18 @@ impl StoredMention {
         ((self.0 as u32) & MOST_COUNTED).max(1)
     }
 
+    /// Returns the mention as one of another entity.
+    #[must_use]
+    pub fn of(self, key: EntityKey) -> Self {
+        Self(key.0 | (self.0 & ((1 << CODE_BITS) - 1)))
+    }
+
+    /// Returns this mention and another one of the same item as one mention of an entity, in the stronger role.
+    #[must_use]
+    pub fn joined(self, other: Self, key: EntityKey) -> Self {
+        Self::new(key, self.role().max(other.role()), self.count() + other.count())
+    }
+
     /// Returns a number by which mentions are ordered: by entity, then strongest role and most occurrences first.
     pub fn order(self) -> u64 {
         self.0 ^ ((1 << CODE_BITS) - 1)

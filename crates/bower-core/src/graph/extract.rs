@@ -37,6 +37,8 @@ pub struct ItemText<'a> {
     pub title: Option<&'a str>,
     /// The path of its document.
     pub path: Option<&'a str>,
+    /// Other names of its document.
+    pub aliases: &'a [String],
     /// Its heading path or symbol.
     pub section: Option<&'a str>,
     /// Its text.
@@ -83,6 +85,9 @@ pub fn mentions<'a>(source: &ItemText<'a>) -> Vec<Mention<'a>> {
     let mut found = Found::default();
     if let Some(title) = source.title {
         found.add_title(title);
+    }
+    for alias in source.aliases {
+        found.add_named(alias.trim(), Role::Title);
     }
     if let Some(path) = source.path {
         found.add_file(path);

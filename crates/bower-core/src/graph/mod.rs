@@ -4,6 +4,7 @@
 //! finds an item's mentions. A generation of segments stores them (`segment`), and [`MentionDelta`] holds those of rows
 //! that the index lacks. `walk` ranks items by personalised `PageRank` from given entities and items.
 
+mod aliases;
 mod asked;
 mod communities;
 mod compact;
@@ -22,6 +23,7 @@ mod testing;
 mod walk;
 
 pub use crate::generation::MANIFEST;
+pub use aliases::{EntityAliases, alias_form};
 pub use asked::{asked_names, content_words, entities_of, keys_of};
 pub use communities::{
     Community, CommunityLevel, CommunityOptions, WeightedGraph, describe, detect_communities,

@@ -10,6 +10,7 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
+use super::aliases::EntityAliases;
 use super::delta::MentionDelta;
 use super::entity::{EntityKey, NodeId, Role, StoredMention};
 use super::path::likeliest;
@@ -50,6 +51,8 @@ pub struct Graph<'a> {
     pub items: usize,
     /// Relations between items that may be found.
     pub links: &'a [ItemLink],
+    /// Names that mean one entity.
+    pub aliases: &'a EntityAliases,
 }
 
 /// A relation from one item to another.
@@ -161,8 +164,8 @@ impl<'a> Graph<'a> {
     /// Returns an entity.
     pub fn entity(&self, key: EntityKey) -> Entity {
         let limit = hub_limit(self.items);
-        let ranges = self.ranges(key);
-        if self.allowed.keep.is_none() {
+        if let (None, None) = (self.allowed.keep, self.aliases.members(key)) {
+            let ranges = self.ranges(key);
             // So many mentions that the limit is passed whichever rows may not be found.
             let most: usize = ranges.iter().map(|(segment, range)| range.len().min(segment.live())).sum();
             let dead: usize = self.segments().map(|segment| segment.rows() - segment.live()).sum();
@@ -171,7 +174,7 @@ impl<'a> Graph<'a> {
             }
         }
         let mut items: Vec<(StoredMention, RowId, u32)> = Vec::new();
-        for mention in self.mentions_in(key, ranges) {
+        for mention in self.mentions_of(key) {
             items.push(mention);
             if items.len() > limit {
                 return Entity::hub();
@@ -184,8 +187,50 @@ impl<'a> Graph<'a> {
     }
 
     /// Returns the mentions of an entity by items that may be found: each with the row of its item and the number of its document.
+    /// An item that mentions it by several names has one mention.
     pub fn mentions_of(&self, key: EntityKey) -> impl Iterator<Item = (StoredMention, RowId, u32)> + '_ {
-        self.mentions_in(key, self.ranges(key))
+        let members = self.aliases.members(key);
+        let one = members.is_none().then(|| self.mentions_in(key));
+        let several = members.map(|members| self.joined(self.aliases.resolve(key), members));
+        one.into_iter().flatten().chain(several.into_iter().flatten())
+    }
+
+    /// Returns the mentions of several entities as those of the one entity that they are, by row.
+    fn joined(&self, whole: EntityKey, members: &[EntityKey]) -> Vec<(StoredMention, RowId, u32)> {
+        let mut all: Vec<(StoredMention, RowId, u32)> =
+            members.iter().flat_map(|key| self.mentions_in(*key)).collect();
+        all.sort_unstable_by_key(|(mention, row, document)| (*row, *document, mention.order()));
+        let mut joined: Vec<(StoredMention, RowId, u32)> = Vec::with_capacity(all.len());
+        for (mention, row, document) in all {
+            match joined.last_mut().filter(|(_, last, _)| *last == row) {
+                Some((last, ..)) => *last = last.joined(mention, whole),
+                None => joined.push((mention.of(whole), row, document)),
+            }
+        }
+        joined
+    }
+
+    /// Returns the items that may be found and whose document has an entity as its title or file name, each with the number of
+    /// the document.
+    pub fn titled(&self, key: EntityKey) -> Vec<(RowId, u32)> {
+        let one = [key];
+        let members = self.aliases.members(key).unwrap_or(&one);
+        members.iter().flat_map(|key| self.titled_so(*key)).collect()
+    }
+
+    fn titled_so(&self, key: EntityKey) -> impl Iterator<Item = (RowId, u32)> + '_ {
+        let new = self.delta.titled(key).filter(|(row, _)| self.allowed.contains(*row));
+        // A segment has the strongest mentions first.
+        let stored = self.ranges(key).into_iter().flat_map(move |(segment, range)| {
+            let view = segment.view();
+            let titles = segment.mentions(range).take_while(|(mention, _)| mention.role() == Role::Title);
+            titles.filter_map(move |(_, at)| {
+                let row = RowId(view.ids[at]);
+                let is_found = !view.is_dead(at) && !self.stale.contains(row) && self.allowed.contains(row);
+                is_found.then(|| (row, segment.document(at)))
+            })
+        });
+        new.chain(stored)
     }
 
     /// Returns where each segment has the mentions of an entity.
@@ -194,14 +239,10 @@ impl<'a> Graph<'a> {
         all.filter(|(_, range)| !range.is_empty()).collect()
     }
 
-    fn mentions_in(
-        &self,
-        key: EntityKey,
-        ranges: Vec<(&'a MentionSegment, Range<usize>)>,
-    ) -> impl Iterator<Item = (StoredMention, RowId, u32)> + '_ {
+    fn mentions_in(&self, key: EntityKey) -> impl Iterator<Item = (StoredMention, RowId, u32)> + '_ {
         let new = self.delta.of_entity(key).filter(|(_, row)| self.allowed.contains(*row));
         let new = new.map(|(mention, row)| (mention, row, self.delta.document(row)));
-        let stored = ranges.into_iter().flat_map(move |(segment, range)| {
+        let stored = self.ranges(key).into_iter().flat_map(move |(segment, range)| {
             let view = segment.view();
             segment.mentions(range).filter_map(move |(mention, at)| {
                 let row = RowId(view.ids[at]);
@@ -251,8 +292,27 @@ impl<'a> Graph<'a> {
         Ok(weighted)
     }
 
-    /// Returns the mentions of an item.
+    /// Returns the mentions of an item, each entity once.
     pub fn item(&self, row: RowId) -> Result<Vec<StoredMention>> {
+        let mut mentions = self.written(row)?;
+        if mentions.iter().any(|mention| self.aliases.members(mention.key()).is_some()) {
+            for mention in &mut mentions {
+                *mention = mention.of(self.aliases.resolve(mention.key()));
+            }
+            mentions.sort_unstable_by_key(|mention| mention.order());
+            mentions.dedup_by(|next, kept| {
+                let is_same = next.key() == kept.key();
+                if is_same {
+                    *kept = kept.joined(*next, kept.key());
+                }
+                is_same
+            });
+        }
+        Ok(mentions)
+    }
+
+    /// Returns the mentions of an item by the names that it writes.
+    fn written(&self, row: RowId) -> Result<Vec<StoredMention>> {
         if let Some(mentions) = self.delta.of_row(row) {
             return Ok(mentions.collect());
         }
@@ -472,7 +532,7 @@ fn strength(mention: StoredMention) -> f64 {
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
-    use std::sync::Arc;
+    use std::sync::{Arc, LazyLock};
 
     use super::*;
     use crate::graph::EntityOrder;
@@ -503,7 +563,9 @@ mod tests {
         none: &'a RowSet,
         items: usize,
     ) -> Graph<'a> {
-        Graph { index: None, delta, allowed: Allowed { keep, drop: none }, stale: none, items, links: &[] }
+        static NONE: LazyLock<EntityAliases> = LazyLock::new(EntityAliases::default);
+        let allowed = Allowed { keep, drop: none };
+        Graph { index: None, delta, allowed, stale: none, items, links: &[], aliases: &NONE }
     }
 
     /// The share of each item by power iteration over the dense matrix, from the definition.
@@ -594,6 +656,44 @@ mod tests {
         let without = MentionDelta { rows: &rows_without, by_entity: &EntityOrder::of(&rows_without) };
         assert_eq!(rows(Some(&keep), &all), rows(Some(&keep), &without), "as if there were no item 2");
         assert_eq!(rows(Some(&keep), &all).len(), 1);
+    }
+
+    /// What the aliases join is what one name for all would give.
+    #[test]
+    fn names_of_one_entity_are_walked_as_one() {
+        let mut items: Vec<&[(u32, u32)]> =
+            vec![&[(0, 1), (3, 2)], &[(1, 1)], &[(0, 2), (1, 3)], &[(2, 1), (3, 1)]];
+        let mut renamed: Vec<&[(u32, u32)]> =
+            vec![&[(0, 1), (3, 2)], &[(0, 1)], &[(0, 5)], &[(0, 1), (3, 1)]];
+        items.resize(25, &[]);
+        renamed.resize(25, &[]);
+        let names = ["0", "1", "2"];
+        let aliases = EntityAliases::new([(names[0], names[1]), (names[1], names[2])]);
+        let least = aliases.resolve(key(0));
+        let none = RowSet::new();
+        let (rows, rows_of_one) = (rows_of(&items), rows_of(&renamed));
+        let delta = MentionDelta { rows: &rows, by_entity: &EntityOrder::of(&rows) };
+        let delta_of_one = MentionDelta { rows: &rows_of_one, by_entity: &EntityOrder::of(&rows_of_one) };
+        let joined = Graph { aliases: &aliases, ..graph(&delta, None, &none, 25) };
+        let one = graph(&delta_of_one, None, &none, 25);
+        for name in [0, 1, 2] {
+            let (found, expected) = (joined.entity(key(name)), one.entity(key(0)));
+            assert_eq!(
+                (found.df, found.role, found.is_shared),
+                (expected.df, expected.role, expected.is_shared)
+            );
+        }
+        let walked = |graph: &Graph<'_>, start| {
+            let seeds = Seeds { items: vec![(RowId(2), 0.5)], entities: vec![(start, 0.5)] };
+            walk(graph, &seeds)
+                .unwrap()
+                .items
+                .iter()
+                .map(|(row, share)| (row.0, share.to_bits()))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(walked(&joined, least), walked(&one, key(0)));
+        assert_eq!(joined.item(RowId(3)).unwrap().len(), 1);
     }
 
     #[test]

@@ -126,6 +126,25 @@ impl Ranked {
     }
 }
 
+/// How far items that are put first stand above each other, and above the rest. Scores are some tens at most, so it is many times
+/// their rounding.
+const STEP: f64 = 0.01;
+
+/// Puts some items above all others, in their order. They stand so little above the best that the others keep their distance to it:
+/// what a question names is often also what it is about.
+pub fn put_first(ranked: &mut [Ranked], rows: &[RowId]) {
+    let Some(best) = ranked.iter().map(|one| one.score).max_by(f32::total_cmp).map(f64::from) else { return };
+    for (place, row) in rows.iter().enumerate() {
+        if let Some(one) = ranked.iter_mut().find(|one| one.row == *row) {
+            let target = best + STEP * (rows.len() - place) as f64;
+            one.add(Factor::plus("name", target - f64::from(one.score)));
+        }
+    }
+    if !rows.is_empty() {
+        ranked.sort_by(|one, two| two.score.total_cmp(&one.score));
+    }
+}
+
 /// Computes a score from its factors: starting at 0, terms are added and multipliers multiply the value so far.
 pub fn recompute(factors: &[Factor]) -> f32 {
     factors.iter().fold(0.0, |score, factor| match factor.step {
@@ -178,6 +197,20 @@ mod tests {
             [Factor::plus("a", 2.0), Factor::plus("b", 1.0), Factor::note("n", 9.0), Factor::times("c", 0.5)];
         assert_eq!(Ranked::new(RowId(1), factors.to_vec()).score.to_bits(), 1.5_f32.to_bits());
         assert_eq!(recompute(&[]).to_bits(), 0.0_f32.to_bits());
+    }
+
+    #[test]
+    fn some_are_put_first_in_their_order() {
+        let one = |row, score| Ranked::new(RowId(row), vec![Factor::plus("a", score)]);
+        let mut ranked = vec![one(1, 7.0), one(2, 3.0), one(3, -90.0), one(4, 3.0)];
+        put_first(&mut ranked, &[RowId(3), RowId(9), RowId(4)]);
+        let rows: Vec<u32> = ranked.iter().map(|one| one.row.0).collect();
+        assert_eq!(rows, [3, 4, 1, 2]);
+        assert!(ranked[0].score - ranked[2].score < 0.05 && ranked[0].factors.len() == 2);
+        let before = ranked.clone();
+        put_first(&mut ranked, &[]);
+        put_first(&mut [], &[RowId(1)]);
+        assert_eq!(ranked, before);
     }
 
     #[test]

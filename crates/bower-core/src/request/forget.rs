@@ -133,6 +133,9 @@ pub struct Residue {
     pub terms: Vec<ResidueTerm>,
     /// Ids of items that contain them, the first hundred.
     pub items: Vec<String>,
+    /// Aliases that contain them. Forgetting leaves what a person stated about names; `bower graph alias --undo` takes it back.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub aliases: Vec<String>,
     /// Facts that the search cannot determine, in words.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub untold: Vec<String>,

@@ -4,7 +4,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::Selection;
+use super::{EntityAlias, Selection};
 use crate::item::{EntityKind, NodeKind, Relation};
 
 /// An entity: a name, title, link target, tag or word that items mention.
@@ -43,6 +43,9 @@ pub struct Hop {
     /// Name of the entity behind the item; `None` if the path ends at the item, or goes on to a related memory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
+    /// The name by which the next item calls the entity behind, if an alias connects it with this one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub alias: Option<String>,
     /// The relation that the item states between the two names, or that connects it with the memory of the next hop.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub relation: Option<String>,
@@ -68,6 +71,9 @@ pub struct EntityReport {
     pub entity: EntityName,
     /// Other spellings of its name, the most used first.
     pub aliases: Vec<String>,
+    /// The aliases that people stated of it, for a caller that sees the whole store.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stated: Vec<EntityAlias>,
     /// Number of different documents and memories that mention it.
     pub documents: usize,
     /// Whether so many items mention it that questions do not pass it.

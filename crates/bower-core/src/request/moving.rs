@@ -42,6 +42,9 @@ pub struct Exported {
     pub reviews: u64,
     /// Number of their events.
     pub events: u64,
+    /// Number of aliases of entities, in an export of the whole store.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub aliases: u64,
     /// Number of files in a folder that belong to the export.
     pub files: usize,
     /// Number of those files that were written because they were new or different.
@@ -94,6 +97,9 @@ pub struct Imported {
     /// Number of memories from which secrets were removed.
     #[serde(skip_serializing_if = "is_zero")]
     pub redacted: u64,
+    /// Number of new aliases of entities.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub aliases: u64,
     /// Number of conversations read.
     pub conversations: u64,
     /// Number of turns in them.
@@ -266,7 +272,7 @@ impl Imported {
 
     /// Whether anything was, or would be, written.
     pub fn is_change(&self) -> bool {
-        self.added + self.updated > 0
+        self.added + self.updated + self.aliases > 0
     }
 }
 

@@ -1,5 +1,6 @@
 //! Contract tests that every store must pass, with a fault injected at every step of a write.
 
+mod aliases;
 mod anchors;
 mod bookmarks;
 mod changes;
@@ -21,8 +22,8 @@ use serde_json::{Map, json};
 use std::sync::Arc;
 
 use super::{
-    Covered, Decided, DeltaData, DeltaText, DocumentRow, Kept, KeptChunk, Namespace, NewChunk, NewDocument,
-    NewMemory, NewTokens, NewVector, Passage, Stamp, Store, WriteAction, Written,
+    Covered, Decided, DeltaData, DeltaText, DocumentNames, DocumentRow, Kept, KeptChunk, Namespace, NewChunk,
+    NewDocument, NewMemory, NewTokens, NewVector, Passage, Stamp, Store, WriteAction, Written,
 };
 use crate::error::Error;
 use crate::filter::Filter;
@@ -336,8 +337,9 @@ fn documents_give_their_paths_chunks_and_lines() {
     with_store(|store, _| {
         let mut other = document("/a/b/notes.md", &["n"]);
         other.collection = "another".into();
-        let documents =
-            [document("/b/z.md", &["z"]), other, document("/a/guide.md", &["one", "two", "three"])];
+        let mut guide = document("/a/guide.md", &["one", "two", "three"]);
+        guide.metadata = Map::from_iter([("aliases".to_owned(), json!(["Handbook", 7, " "]))]);
+        let documents = [document("/b/z.md", &["z"]), other, guide];
         store.put_documents(&documents, stamp(1)).unwrap();
         let mut paths = Vec::new();
         let count = store.paths(&mut |document, path| paths.push((document, path.to_owned()))).unwrap();
@@ -350,12 +352,16 @@ fn documents_give_their_paths_chunks_and_lines() {
         assert_eq!(passages.len(), 3);
         assert_eq!(passages[1], Passage { row: chunks[1], lines: (11, 19), content: "two".into() });
         assert_eq!(store.passages(DocumentRow(99)).unwrap(), []);
-        let names = store.document_names(&[paths[1].0, DocumentRow(99)]).unwrap();
-        let name = names[0].as_ref().unwrap();
-        assert_eq!((name.document, name.path.as_str()), (paths[1].0, "/a/guide.md"));
-        assert_eq!(name.id, derive_id(&["documents", "/a/guide.md"]));
-        assert_eq!((name.title.as_deref(), &name.metadata["author"]), (Some("Guide"), &json!("Ann")));
-        assert_eq!(names[1], None);
+        let names = store.document_names(&[chunks[1], RowId(99)]).unwrap();
+        let guide = DocumentNames {
+            document: paths[1].0,
+            id: derive_id(&["documents", "/a/guide.md"]),
+            path: "/a/guide.md".into(),
+            title: documents[2].title.clone(),
+            aliases: vec!["Handbook".into()],
+        };
+        assert_eq!(names, [Some(guide.clone()), None]);
+        assert_eq!(store.names_of_documents(&[paths[1].0, DocumentRow(99)]).unwrap(), [Some(guide), None]);
         store.remove_documents(&[derive_id(&["documents", "/b/z.md"])], stamp(2)).unwrap();
         assert_eq!(store.paths(&mut |_, _| ()).unwrap(), 2);
     });

@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::aliases::AliasRow;
 use super::clock::Stamp;
 use super::feed::DeltaData;
 use super::vector::NewVector;
@@ -32,6 +33,8 @@ pub enum ExportPiece {
     Review(ReviewCopy),
     /// An event of an item or a document.
     Event(EventCopy),
+    /// An alias of an entity; only an export of the whole store has these, at its end.
+    Alias(AliasCopy),
 }
 
 /// The contents of an export.
@@ -64,6 +67,14 @@ pub struct Pieces {
     pub reviews: u64,
     /// Events.
     pub events: u64,
+    /// Aliases of entities; missing in older exports.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub aliases: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// An item.
@@ -299,6 +310,17 @@ pub struct EventCopy {
     pub detail: Value,
 }
 
+/// A statement that two names mean one entity.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AliasCopy {
+    /// One name.
+    pub name: String,
+    /// The other name.
+    pub other: String,
+    /// Time when it was stated.
+    pub time: Timestamp,
+}
+
 /// A piece to import.
 #[derive(Clone, Debug, PartialEq)]
 pub enum NewPiece {
@@ -312,6 +334,8 @@ pub enum NewPiece {
     Review(ReviewCopy),
     /// An event.
     Event(EventCopy),
+    /// An alias.
+    Alias(AliasRow),
 }
 
 /// An item to import.

@@ -149,9 +149,40 @@ pub struct MovedDocument {
     pub repository_file: Option<RepositoryFile>,
 }
 
+/// Most names that front matter gives a document.
+const MOST_ALIASES: usize = 32;
+
+/// Returns the other names that front matter gives a document: the field `aliases` or `alias`, a list or one name.
+pub fn document_aliases(metadata: &Map<String, Value>) -> Vec<String> {
+    let of_field = |field: &str| match metadata.get(field) {
+        Some(Value::Array(names)) => names.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+        Some(Value::String(name)) => vec![name.clone()],
+        Some(_) | None => Vec::new(),
+    };
+    let mut names: Vec<String> = ["aliases", "alias"].into_iter().flat_map(of_field).collect();
+    names.retain(|name| !name.trim().is_empty());
+    names.truncate(MOST_ALIASES);
+    names
+}
+
 /// A document's row in its store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DocumentRow(pub u64);
+
+/// The names of a document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DocumentNames {
+    /// The document.
+    pub document: DocumentRow,
+    /// Its id.
+    pub id: String,
+    /// Its path, or the id that the caller chose.
+    pub path: String,
+    /// Its title, where the text has one.
+    pub title: Option<String>,
+    /// Other names that its front matter gives it (`aliases`).
+    pub aliases: Vec<String>,
+}
 
 /// A chunk's text with its lines in the document.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -176,21 +207,6 @@ impl Passage {
             (below.map(|below| first.saturating_add(below)), text)
         })
     }
-}
-
-/// The names by which other texts refer to a document.
-#[derive(Clone, Debug, PartialEq)]
-pub struct DocumentName {
-    /// The document.
-    pub document: DocumentRow,
-    /// Its id.
-    pub id: String,
-    /// Its path, or the id that the caller chose.
-    pub path: String,
-    /// Its title.
-    pub title: Option<String>,
-    /// Its metadata, which may have aliases.
-    pub metadata: Map<String, Value>,
 }
 
 /// The result of writing a document.
@@ -234,6 +250,8 @@ pub trait DocumentStore {
     fn chunks(&self, document: &str) -> Result<Vec<(String, RowId)>>;
     /// Returns the path of each row's document; `None` for a row that is no chunk.
     fn documents_of(&self, rows: &[RowId]) -> Result<Vec<Option<String>>>;
+    /// Returns the names of each row's document; `None` for a row that is no chunk.
+    fn document_names(&self, rows: &[RowId]) -> Result<Vec<Option<DocumentNames>>>;
     /// Returns the paths that were added and removed after a change; `None` if that is unknown, or reading all paths is
     /// less work.
     fn paths_since(&self, after: Change) -> Result<Option<PathChanges>>;
@@ -242,7 +260,7 @@ pub trait DocumentStore {
     /// Returns the chunks of a document with their texts, in order.
     fn passages(&self, document: DocumentRow) -> Result<Vec<Passage>>;
     /// Returns the names of documents, in the order of `documents`; `None` for one that does not exist.
-    fn document_names(&self, documents: &[DocumentRow]) -> Result<Vec<Option<DocumentName>>>;
+    fn names_of_documents(&self, documents: &[DocumentRow]) -> Result<Vec<Option<DocumentNames>>>;
     /// Returns the chunks of the same document at most `reach` positions away from a chunk, itself included. Each has its
     /// position, and they are in order. Empty for a memory.
     fn around(&self, row: RowId, reach: u32) -> Result<Vec<(u32, RowId)>>;

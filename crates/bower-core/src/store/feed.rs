@@ -36,6 +36,8 @@ pub struct MentionSource {
     pub title: Option<String>,
     /// The path of its document.
     pub path: Option<String>,
+    /// Other names of its document.
+    pub aliases: Vec<String>,
     /// Heading path or symbol.
     pub section: Option<String>,
     /// The text.

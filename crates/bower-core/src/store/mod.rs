@@ -4,6 +4,7 @@
 //! store's functions are split by role, with one trait and one file each. Another kind of store is one more folder beside
 //! `sqlite`.
 
+mod aliases;
 pub mod clock;
 pub mod copies;
 mod desk;
@@ -31,12 +32,13 @@ use crate::config::Settings;
 use crate::error::{Location, Result};
 use crate::item::Coverage;
 
+pub use aliases::{AliasRow, Aliases};
 pub use clock::{Stamp, TrustedTime};
 pub use copies::{Exporter, Importer};
 pub use desk::{Desk, Given};
 pub use documents::{
-    DocumentName, DocumentRow, DocumentStore, KeptChunk, KnownDocument, MovedDocument, NewChunk, NewDocument,
-    Passage, PathChanges, RepositoryFile, Written, chunk_id,
+    DocumentNames, DocumentRow, DocumentStore, KeptChunk, KnownDocument, MovedDocument, NewChunk,
+    NewDocument, Passage, PathChanges, RepositoryFile, Written, chunk_id, document_aliases,
 };
 pub use feed::{Covered, DeltaData, DeltaText, IndexFeed, IndexedText, KeptTerms, MentionSource, SESSION};
 pub use items::{DatedText, Items, Link};
@@ -69,6 +71,7 @@ pub trait Store:
     + Lifecycle
     + Journal
     + Tags
+    + Aliases
     + Upkeep
     + Exporter
     + Importer

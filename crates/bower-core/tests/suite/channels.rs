@@ -109,6 +109,10 @@ fn files_are_found_by_their_names_and_folders() {
     assert!(store.names(Channel::Filename, "what is it?").is_empty());
     let select = Selection { collections: vec!["elsewhere".into()], ..Selection::default() };
     assert!(store.ask(Channel::Filename, "retry policy", &select).is_empty());
+    let paths = |question: &str| store.names(Channel::Filename, question);
+    assert_eq!(paths("payments/"), ["RefundPolicy.md", "retry-policy.md"], "what lies below");
+    assert_eq!(paths("payments/ret"), ["retry-policy.md"], "its beginning");
+    assert_eq!(paths("htpt_servr"), ["http_server.rs"], "a name with two errors");
     store.files(&[("new/refund-rules.md", "# Text\nnewer")]);
     assert!(
         store.names(Channel::Filename, "refund rules").starts_with(&["refund-rules.md".into()]),
@@ -138,7 +142,7 @@ fn canonical_memory_is_cited_by_its_line() {
         let found = store.ask(Channel::Canonical, question, &Selection::default());
         let expected = u32::try_from(line_of(part)).ok();
         assert_eq!(
-            found.first().map(|hit| (hit.0.as_str(), hit.2.clone())),
+            found.first().map(|hit| (hit.0.as_str(), hit.2)),
             Some(("CANONICAL.md", expected)),
             "{question}"
         );
@@ -180,4 +184,121 @@ fn what_a_question_refers_to_by_a_tag_or_a_path_stands_first() {
     assert_eq!(first("projects gamma monday search")[0], "monday.md", "words alone refer to nothing");
     assert_eq!(first("projects/beta.md gamma monday")[0], "monday.md", "there is no such file");
     assert_eq!(first("#other monday")[0], "monday.md", "there is no such tag");
+}
+
+/// The file and the first line of the text of each hit of an answer under the default profile.
+fn hits(store: &Store, question: &str, select: Selection) -> Vec<(String, String)> {
+    let request = QueryRequest { text: question.to_owned(), select, ..QueryRequest::default() };
+    let answer = store.engine.query(&Visibility::everything(), &request, now()).unwrap();
+    let notes = store.place.notes().display().to_string();
+    let shown = |hit: &Hit| {
+        let path = hit.memory.metadata["path"].as_str().unwrap().trim_start_matches(&notes);
+        (path.trim_start_matches('/').to_owned(), hit.memory.content.lines().next().unwrap().to_owned())
+    };
+    answer.hits.iter().map(shown).collect()
+}
+
+/// A vault whose documents mention each other's names, with the best match for most of them far from the beginning.
+fn vault() -> Store {
+    let store = Store::new();
+    let long =
+        "The pump at the weir moves water uphill, day and night, whatever the weather does. ".repeat(30);
+    let section = |head: &str, text: &str| format!("## {head}\n\n{text}\n{long}\n");
+    let gamma = format!(
+        "# Otterbach pump\n\nIt begins here.\n\n{}{}",
+        section("Cost", "The cost is high."),
+        section("Gamma", "Gamma, gamma.md, projects gamma and the Otterbach pump, gamma again.")
+    );
+    store.files(&[
+        ("projects/gamma.md", &gamma),
+        ("projects/gamma-two.md", "# Second\n\nAnother one.\n"),
+        ("projects/old/gamma.md", "# Oldest\n\nAn earlier plan.\n"),
+        (
+            "projects/old/retry_policy.md",
+            "---\naliases: [Backoff, \"Second try\"]\n---\n# Trying once more\n\nIt waits.\n",
+        ),
+        (
+            "daily/monday.md",
+            "# Monday\n\nGamma, projects/gamma.md, gamma-two.md: the Otterbach pump and the retry policy.\n",
+        ),
+        ("daily/2026-05-08.md", "# Friday\n\nNothing of note.\n"),
+        ("daily/2026-05-07.md", "# Thursday\n\nSome rain.\n"),
+        ("daily/gate.md", "# Fence\n\nIt is closed.\n"),
+        ("daily/tuesday.md", "# Tuesday\n\nThe date of the gale, and the gates.\n"),
+    ]);
+    store
+}
+
+#[test]
+fn a_question_that_is_the_name_of_a_document_shows_its_beginning_first() {
+    let store = vault();
+    let first = |question: &str| hits(&store, question, Selection::default())[0].clone();
+    let gamma = ("projects/gamma.md".to_owned(), "# Otterbach pump".to_owned());
+    for question in
+        ["projects/gamma.md", "`Projects\\GAMMA.md`", "Otterbach pump", "otterbach PUMP?", "projcts/gamma.md"]
+    {
+        assert_eq!(first(question), gamma, "{question}");
+    }
+    let of_name = |question: &str, expected: &[&str]| {
+        let found = hits(&store, question, Selection::default());
+        let found: Vec<&str> = found.iter().take(expected.len()).map(|(path, _)| path.as_str()).collect();
+        assert_eq!(found, expected, "{question}");
+    };
+    // Several documents of one name: those with fewer folders above them first.
+    of_name("gamma.md", &["projects/gamma.md", "projects/old/gamma.md"]);
+    of_name("gamma", &["projects/gamma.md", "projects/old/gamma.md"]);
+    of_name("gmama.md", &["projects/gamma.md", "projects/old/gamma.md"]);
+    of_name("projects/old/", &["projects/old/gamma.md", "projects/old/retry_policy.md"]);
+    of_name("projects/gamma", &["projects/gamma.md", "projects/gamma-two.md"]);
+    of_name("projects/", &["projects/gamma-two.md", "projects/gamma.md", "projects/old/gamma.md"]);
+    // A file name in other separators, and the names that the front matter gives.
+    of_name("retry policy", &["projects/old/retry_policy.md"]);
+    of_name("second try", &["projects/old/retry_policy.md"]);
+    of_name("Backoff", &["projects/old/retry_policy.md"]);
+    let request = QueryRequest { text: "gamma".to_owned(), strict: true, ..QueryRequest::default() };
+    let answer = store.engine.query(&Visibility::everything(), &request, now()).unwrap();
+    assert!(
+        !answer.abstained && answer.hits.len() >= 2,
+        "a name is an answer, and each document of that name is one"
+    );
+    assert_eq!(answer.hits[0].score.to_bits(), answer.hits[1].score.to_bits());
+    let select = Selection { tags: vec!["old".to_owned()], ..Selection::default() };
+    assert_eq!(
+        hits(&store, "gamma.md", select)[0].0,
+        "projects/old/gamma.md",
+        "only what may be found has a name"
+    );
+}
+
+#[test]
+fn a_question_that_only_mentions_a_name_names_nothing() {
+    let store = vault();
+    let first = |question: &str| hits(&store, question, Selection::default())[0].0.clone();
+    assert_eq!(first("the retry policy on Monday"), "daily/monday.md");
+    assert_eq!(first("what is closed?"), "daily/gate.md");
+    // Items have the word, so it is no typing error of a file's name.
+    assert_eq!(first("gale"), "daily/tuesday.md");
+    // No number is a typing error of another.
+    let found = hits(&store, "2026-05-09.md", Selection::default());
+    assert!(found.iter().all(|(path, _)| !path.starts_with("daily/2026")), "{found:?}");
+    assert_eq!(first("2026-05-07"), "daily/2026-05-07.md");
+}
+
+#[test]
+fn names_of_files_follow_their_changes() {
+    let store = vault();
+    let first =
+        |question: &str| hits(&store, question, Selection::default()).first().map(|(path, _)| path.clone());
+    assert_ne!(first("weir.md").as_deref(), Some("notes/weir.md"));
+    store.files(&[("notes/weir.md", "# Dam\n\nIt is old.\n")]);
+    assert_eq!(first("weir.md").as_deref(), Some("notes/weir.md"));
+    assert_eq!(first("wier.md").as_deref(), Some("notes/weir.md"));
+    std::fs::remove_file(store.place.notes().join("notes/weir.md")).unwrap();
+    store.place.index(&store.engine);
+    assert_ne!(first("notes/weir.md").as_deref(), Some("notes/weir.md"));
+    // The same text with another name in its front matter.
+    let renamed = "---\naliases: Patience\n---\n# Trying once more\n\nIt waits.\n";
+    store.files(&[("projects/old/retry_policy.md", renamed)]);
+    assert_eq!(first("patience").as_deref(), Some("projects/old/retry_policy.md"));
+    assert_ne!(first("Backoff").as_deref(), Some("projects/old/retry_policy.md"));
 }

@@ -9,7 +9,7 @@ use bower_core::parts::store::{
     Desk, IndexFeed, Items, Journal, NewTokens, NewVector, SqliteStore, Stamp, Store, TrustedTime,
 };
 use bower_core::parts::text::{Delta, Language, TextIndex, query_terms};
-use bower_core::request::{BriefRequest, CurateRequest, QueryRequest, Selection};
+use bower_core::request::{AliasRequest, BriefRequest, CurateRequest, QueryRequest, Selection};
 use rusqlite::Connection;
 use std::path::Path;
 
@@ -224,6 +224,22 @@ fn a_store_of_schema_12_becomes_todays() {
     };
     engine.curate(&Visibility::everything(), &request, now()).unwrap();
     assert_eq!(engine.history(&Visibility::everything(), &port.id).unwrap().wordings.len(), 1);
+}
+
+/// A store without aliases gets none, and takes those that somebody states from now on.
+#[test]
+fn a_store_of_schema_16_becomes_todays() {
+    let place = becomes_todays(
+        sql(include_str!("../golden/schema-16.sql")),
+        "mill",
+        &["The old mill at Orsland grinds on Wednesdays"],
+    );
+    let (engine, all) = (place.open(), Visibility::everything());
+    assert!(engine.aliases(&all, None).unwrap().entities.is_empty());
+    let request = AliasRequest { name: "A. Marsh".into(), other: "Ada Marsh".into(), undo: false };
+    engine.alias(&all, &request, now()).unwrap();
+    assert_eq!(engine.aliases(&all, Some("ada marsh")).unwrap().entities.len(), 1);
+    assert_eq!(engine.tags(&all, &Selection::default(), None, 9, 0).unwrap().renamed.len(), 1);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "the helpers of tests are tests")]
 
+mod aliases;
 mod answers;
 mod api;
 mod channels;

@@ -104,6 +104,24 @@ pub enum GraphAction {
         #[arg(long, short = 'n', value_name = "N", default_value_t = COMMUNITIES, value_parser = clap::value_parser!(u16).range(1..=200))]
         limit: u16,
     },
+    /// State that two names mean the same entity, or take it back; names are never joined because they are similar
+    Alias {
+        /// A name, or a #tag
+        #[arg(value_name = "NAME")]
+        name: String,
+        /// The other name
+        #[arg(value_name = "OTHER")]
+        other: String,
+        /// Take the alias back
+        #[arg(long)]
+        undo: bool,
+    },
+    /// List the aliases that were stated, by entity
+    Aliases {
+        /// Only those of the entity with this name
+        #[arg(value_name = "NAME")]
+        name: Option<String>,
+    },
     /// Write the graph for other programs, or as a page with a drawing
     Export {
         /// The form of the file

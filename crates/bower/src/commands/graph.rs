@@ -6,7 +6,9 @@ use super::{Session, bounds, check_free, local, now, write_file};
 use crate::cli::{Format, GraphAction, GraphArgs, GraphForm, RelateArgs};
 use crate::failure::{Exit, Failure, Result};
 use crate::render::{graph, graph_file};
-use crate::service::{CommunitiesBody, EntityBody, GraphBody, NeighboursBody, PathBody, RelateBody};
+use crate::service::{
+    AliasBody, AliasesBody, CommunitiesBody, EntityBody, GraphBody, NeighboursBody, PathBody, RelateBody,
+};
 
 /// Nodes of a drawing: more cannot be told apart.
 const DRAWN: u32 = 300;
@@ -49,6 +51,16 @@ pub fn run(arguments: &GraphArgs, session: &Session) -> Result<ExitCode> {
             };
             let report = service.graph_communities(&body, &bounds, now)?;
             session.out.say(&report, |look| graph::communities(&report, look))?;
+        }
+        GraphAction::Alias { name, other, undo } => {
+            let body = AliasBody { name: name.clone(), other: other.clone(), undo: *undo };
+            let stated = service.alias(&body, &bounds, now)?;
+            session.out.say(&stated, |look| graph::alias(&stated, look))?;
+            session.maintain(&service);
+        }
+        GraphAction::Aliases { name } => {
+            let list = service.aliases(&AliasesBody { name: name.clone() }, &bounds, now)?;
+            session.out.say(&list, |look| graph::aliases(&list, look))?;
         }
         GraphAction::Export { form, output, force, limit, kinds } => {
             if let Some(file) = output {

@@ -448,6 +448,13 @@ fn exploring() -> Vec<Operation> {
             served(Service::graph_communities),
         ),
         post(
+            "/api/v1/graph/aliases",
+            "aliases",
+            "The aliases that were stated, by entity",
+            Work::Read,
+            served(Service::aliases),
+        ),
+        post(
             "/api/v1/graph",
             "graph",
             "Documents and memories with the entities that connect them, as nodes and edges",
@@ -465,6 +472,13 @@ fn keeping() -> Vec<Operation> {
             "State how two memories or two names are related, or take it back",
             Work::Write,
             served(Service::relate),
+        ),
+        post(
+            "/api/v1/graph/alias",
+            "alias",
+            "State that two names mean the same entity, or take it back, in the whole store",
+            Work::Write,
+            served(Service::alias),
         ),
         post("/api/v1/curate", "curate", "Keep a memory", Work::Write, served(Service::curate)),
         post(

@@ -339,6 +339,10 @@ fn entity(random: &mut Random, known: &Known) -> String {
     }
 }
 
+fn alias(random: &mut Random, known: &Known) -> Value {
+    json!({"name": entity(random, known), "other": entity(random, known), "undo": random.one_in(3)})
+}
+
 fn brief(random: &mut Random) -> Value {
     let mut body = json!({"fast": random.one_in(2), "budget": random.of(&["lite", "standard", "deep"])});
     if random.one_in(2) {
@@ -403,6 +407,8 @@ fn operation(id: &'static str, random: &mut Random, plan: &Plan, known: &Known, 
         "graphEntity" | "graphNeighbours" => near(random, known),
         "graphPath" => json!({"from": entity(random, known), "to": entity(random, known)}),
         "relate" => relate(random, known),
+        "alias" => alias(random, known),
+        "aliases" => json!({"name": entity(random, known)}),
         "graph" => json!({"limit": 1 + random.below(50), "communities": random.one_in(2)}),
         "graphCommunities" => json!({"level": random.below(2), "resolution": 0.5}),
         "reviews" => {
@@ -457,13 +463,14 @@ fn tool(name: &str, random: &mut Random, plan: &Plan, known: &Known, folder: &Pa
             body
         }
         "memory_feedback" => json!({"id": known.id(random), "verdict": random.of(VERDICTS)}),
-        "memory_status" | "health_check" | "list_memory_paths" => json!({}),
+        "memory_status" | "health_check" | "list_memory_paths" | "memory_aliases" => json!({}),
         "memory_prune" => json!({"dry_run": true}),
         "memory_consolidate" => json!({"dry_run": random.one_in(2), "similarity": 0.8, "seconds": 600}),
         "memory_index" => placed(json!({ "paths": [folder] }), plan),
         "memory_turns" => placed(turns(random), plan),
         "memory_brief" => brief(random),
         "memory_relate" => relate(random, known),
+        "memory_alias" => alias(random, known),
         "memory_graph" if random.one_in(2) => near(random, known),
         "memory_graph" => json!({"name": entity(random, known), "to": entity(random, known)}),
         "memory_pin" | "memoryPin" => json!({"id": known.id(random), "pinned": random.one_in(2)}),

@@ -500,7 +500,7 @@ fn which_tools_a_server_has() {
     assert_eq!(names("", None).unwrap().len(), 13);
     assert_eq!(names("memory_status, memory_search", None).unwrap(), ["memory_search", "memory_status"]);
     assert_eq!(names("", Some(compat::System::Ade)).unwrap(), ["memorySearch", "memoryAdd", "memoryPin"]);
-    assert_eq!(names("all", Some(compat::System::Athena)).unwrap().len(), 26);
+    assert_eq!(names("all", Some(compat::System::Athena)).unwrap().len(), 28);
     assert_eq!(names("", Some(compat::System::Brv)).unwrap(), ["brv-query", "brv-curate"]);
     assert_eq!(names("memory_undo", None).unwrap(), ["memory_undo"]);
     assert!(names("memory_nap", None).unwrap_err().message.contains("no tool memory_nap"));

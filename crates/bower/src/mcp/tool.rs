@@ -111,7 +111,8 @@ impl Tool {
     pub fn is_within(&self, bounds: &Bounds) -> bool {
         match self.name {
             "memory_index" => bounds.access >= Access::Admin,
-            "memory_prune" | "memory_tags_rename" => bounds.may_all(self.name).is_ok(),
+            "memory_prune" | "memory_tags_rename" | "memory_alias" => bounds.may_all(self.name).is_ok(),
+            "memory_aliases" => bounds.is_everything(),
             _ => self.effect == Effect::Reads || bounds.access >= Access::Write,
         }
     }

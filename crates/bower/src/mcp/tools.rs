@@ -3,8 +3,8 @@
 
 use bower_core::item::Ruling;
 use bower_core::request::{
-    Brief, Curated, Forgotten, GraphPath, Neighbours, Related, RenamedTags, SessionRead, SettledPair,
-    TagList, Undone,
+    AliasList, Brief, Curated, Forgotten, GraphPath, Neighbours, Related, RenamedTags, SessionRead,
+    SettledPair, StatedAlias, TagList, Undone,
 };
 use rmcp::model::Tool as Listed;
 use schemars::JsonSchema;
@@ -18,9 +18,9 @@ use super::{compat, schema};
 use crate::failure::{Failure, Result};
 use crate::render;
 use crate::service::{
-    BriefBody, ConsolidateBody, CurateBody, EVIDENCE_TOKENS, FeedbackBody, ForgetBody, Got, IndexBody,
-    ListBody, NeighboursBody, PairBody, PathBody, PinBody, Pinned, PruneBody, QueryBody, RelateBody,
-    RenameTagsBody, Served, Service, SettleBody, TagsBody, TurnsBody, UndoBody,
+    AliasBody, AliasesBody, BriefBody, ConsolidateBody, CurateBody, EVIDENCE_TOKENS, FeedbackBody,
+    ForgetBody, Got, IndexBody, ListBody, NeighboursBody, PairBody, PathBody, PinBody, Pinned, PruneBody,
+    QueryBody, RelateBody, RenameTagsBody, Served, Service, SettleBody, TagsBody, TurnsBody, UndoBody,
 };
 
 /// The tools that `--tools core` offers.
@@ -429,6 +429,36 @@ pub const MORE: &[Tool] = &[
         answer: schema::of_answer::<Connected>,
         told: &["neighbours", "path"],
         call: connected,
+    },
+    Tool {
+        name: "memory_alias",
+        about: "State that two names mean the same entity, in the whole store. Only if someone says so; can be taken back.",
+        shown: &[("name", ""), ("other", "the other name"), ("undo", "take it back")],
+        required: &["name", "other"],
+        effect: Effect::Changes,
+        body: schema::of::<AliasBody>,
+        answer: schema::of_answer::<StatedAlias>,
+        told: &["outcome", "event", "names", "unknown"],
+        call: |call, given| {
+            call.run(given, Service::alias, |alias, now| {
+                whole(alias, render::graph::alias(alias, &responses::look(now)))
+            })
+        },
+    },
+    Tool {
+        name: "memory_aliases",
+        about: "The names that were stated to mean the same entity.",
+        shown: &[("name", "only those of this entity")],
+        required: &[],
+        effect: Effect::Reads,
+        body: schema::of::<AliasesBody>,
+        answer: schema::of_answer::<AliasList>,
+        told: &["entities"],
+        call: |call, given| {
+            call.run(given, Service::aliases, |list, now| {
+                whole(list, render::graph::aliases(list, &responses::look(now)))
+            })
+        },
     },
     Tool {
         name: "memory_pin",

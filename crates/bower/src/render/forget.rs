@@ -109,6 +109,9 @@ pub fn residue(residue: &Residue, look: &Look) -> String {
         let _ = writeln!(out, "said by {}:", count(residue.items.len() as u64, "item"));
         out += &ids(&residue.items, look, |_| "");
     }
+    for alias in &residue.aliases {
+        out += &wrapped("alias ", &format!("{} stays until bower graph alias --undo", line(alias)), look);
+    }
     for note in &residue.untold {
         out += &wrapped("! ", &line(note), look);
     }
@@ -178,6 +181,7 @@ mod tests {
                 ResidueTerm { term: "quagga".into(), rows: 2 },
                 ResidueTerm { term: "extinct".into(), rows: 0 },
             ],
+            aliases: vec!["Quagga = Equus quagga".into()],
             items: vec!["9f2c41d07ab3e658".into()],
             untold: vec![
                 "models/ has the words of every language model's vocabulary; they do not count".into(),

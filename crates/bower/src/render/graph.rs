@@ -2,8 +2,8 @@
 
 use bower_core::item::EntityKind;
 use bower_core::request::{
-    CommunitiesReport, EntityName, EntityReport, GraphPath, Hop, Neighbours, Proof, RelateOutcome, Related,
-    WholeGraph,
+    AliasList, AliasOutcome, CommunitiesReport, EntityName, EntityReport, GraphPath, Hop, Neighbours, Proof,
+    RelateOutcome, Related, StatedAlias, WholeGraph,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -22,6 +22,9 @@ pub fn entity(report: &EntityReport, look: &Look) -> String {
     )];
     if !report.aliases.is_empty() {
         notes.push(format!("also written {}", line(&report.aliases.join(", "))));
+    }
+    for alias in &report.stated {
+        notes.push(format!("alias: {} = {}", line(&alias.name), line(&alias.other)));
     }
     if !report.also.is_empty() {
         let also: Vec<_> =
@@ -162,11 +165,12 @@ pub fn hops(hops: &[Hop], lead: &str, look: &Look) -> String {
                 (None, Some(EntityKind::Title)) => " (title)".to_owned(),
                 (None, Some(EntityKind::Name | EntityKind::Word | EntityKind::Part) | None) => String::new(),
             };
+            let alias = hop.alias.as_deref().map(|name| format!(" = {} (alias)", line(name)));
             let _ = writeln!(
                 out,
                 "{lead}{}{}",
                 look.paint(style::NAME, &line(to)),
-                look.paint(style::DIM, &note)
+                look.paint(style::DIM, &(note + &alias.unwrap_or_default()))
             );
         } else if let Some(relation) = &hop.relation {
             let _ = writeln!(out, "{lead}  {}", look.paint(style::DIM, &line(relation)));
@@ -191,6 +195,47 @@ pub fn related(related: &Related, look: &Look) -> String {
         look.paint(style::NAME, &line(&related.to)),
         look.paint(style::DIM, &format!("({note})"))
     )
+}
+
+/// Renders an alias that was stated or taken back.
+pub fn alias(alias: &StatedAlias, look: &Look) -> String {
+    let note = match (alias.outcome, alias.event) {
+        (AliasOutcome::Unchanged, _) => "it was stated before".to_owned(),
+        (AliasOutcome::Ended, _) => "taken back".to_owned(),
+        (AliasOutcome::Stated, Some(event)) => format!("bower undo {event} reverses it"),
+        (AliasOutcome::Stated, None) => "--undo takes it back".to_owned(),
+    };
+    let mut out = format!(
+        "{} = {}  {}\n",
+        look.paint(style::NAME, &line(&alias.name)),
+        look.paint(style::NAME, &line(&alias.other)),
+        look.paint(style::DIM, &format!("({note})"))
+    );
+    if alias.names.len() > 2 {
+        out.push_str(&wrapped("  ", &format!("one entity now: {}", line(&alias.names.join(" = "))), look));
+    }
+    for name in &alias.unknown {
+        out.push_str(&wrapped("  ", &format!("no item mentions {} yet", line(name)), look));
+    }
+    out
+}
+
+/// Renders the entities with aliases.
+pub fn aliases(list: &AliasList, look: &Look) -> String {
+    if list.entities.is_empty() {
+        return look.paint(style::DIM, "no aliases") + "\n";
+    }
+    let mut out = String::new();
+    for entity in &list.entities {
+        let _ = writeln!(out, "{}", look.paint(style::NAME, &line(&entity.names.join(" = "))));
+        // With two names there is one alias, which says the same.
+        for alias in entity.aliases.iter().filter(|_| entity.names.len() > 2) {
+            let text = format!("{} = {}  {}", line(&alias.name), line(&alias.other), look.age(alias.time));
+            out.push_str(&look.paint(style::DIM, wrapped("  ", &text, look).trim_end()));
+            out.push('\n');
+        }
+    }
+    out
 }
 
 /// Size of an exported graph.

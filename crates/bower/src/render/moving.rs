@@ -20,6 +20,7 @@ pub fn exported(exported: &Exported, to: &str, look: &Look) -> String {
         (exported.relations, "relation", "relations"),
         (exported.reviews, "review", "reviews"),
         (exported.events, "event", "events"),
+        (exported.aliases, "alias", "aliases"),
     ];
     let held: Vec<String> = held
         .iter()
@@ -64,6 +65,7 @@ pub fn imported(imported: &Imported, look: &Look) -> String {
     some(imported.unchanged, "unchanged");
     some(imported.newer, "newer here");
     some(imported.refused, "refused by the gate");
+    some(imported.aliases, if imported.aliases == 1 { "alias" } else { "aliases" });
     some(imported.redacted, &format!("{would}without their secrets"));
     some(imported.conflicting, "in conflict");
     some(imported.failed, "not understood");

@@ -5,8 +5,9 @@
 
 use bower_core::item::{EntityKind, Scope};
 use bower_core::request::{
-    CommunitiesReport, CommunitiesRequest, EntityReport, EntityRequest, GraphPath, GraphRequest, Neighbours,
-    NeighboursRequest, PathRequest, RelateRequest, Related, WholeGraph,
+    AliasList, AliasRequest, CommunitiesReport, CommunitiesRequest, EntityReport, EntityRequest, GraphPath,
+    GraphRequest, Neighbours, NeighboursRequest, PathRequest, RelateRequest, Related, StatedAlias,
+    WholeGraph,
 };
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -46,6 +47,27 @@ pub struct RelateBody {
     /// Its owner.
     #[serde(default)]
     pub owner: Option<String>,
+}
+
+/// Two names that mean one entity.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AliasBody {
+    /// One name, or a #tag.
+    pub name: String,
+    /// The other name.
+    pub other: String,
+    /// Take the alias back.
+    #[serde(default)]
+    pub undo: bool,
+}
+
+/// The aliases to list.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct AliasesBody {
+    /// Only those of the entity with this name.
+    pub name: Option<String>,
 }
 
 /// Default number of mentions or neighbours.
@@ -187,6 +209,18 @@ impl Service {
             host: bounds.host.clone(),
         };
         Ok(self.engine.relate(&bounds.visibility(), &request, now)?)
+    }
+
+    /// States that two names mean one entity, or takes it back, in the whole store.
+    pub fn alias(&self, body: &AliasBody, bounds: &Bounds, now: Timestamp) -> Served<StatedAlias> {
+        bounds.may_all("stating aliases")?;
+        let request = AliasRequest { name: body.name.clone(), other: body.other.clone(), undo: body.undo };
+        Ok(self.engine.alias(&bounds.visibility(), &request, now)?)
+    }
+
+    /// Returns the entities with aliases.
+    pub fn aliases(&self, body: &AliasesBody, bounds: &Bounds, _now: Timestamp) -> Served<AliasList> {
+        Ok(self.engine.aliases(&bounds.visibility(), body.name.as_deref())?)
     }
 
     /// Returns an entity with the items that mention it.

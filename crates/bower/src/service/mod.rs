@@ -37,7 +37,8 @@ pub use bodies::{
 };
 pub use bounds::{Access, Bounds, Refused, Served, Via};
 pub use graph::{
-    COMMUNITIES, CommunitiesBody, EntityBody, GraphBody, NeighboursBody, PathBody, RESOLUTION, RelateBody,
+    AliasBody, AliasesBody, COMMUNITIES, CommunitiesBody, EntityBody, GraphBody, NeighboursBody, PathBody,
+    RESOLUTION, RelateBody,
 };
 pub use tags::{RenameTagsBody, TagsBody};
 

@@ -87,3 +87,25 @@ fn a_relation_is_stated_and_taken_back() {
     assert_eq!(home.run(["relate", "Rosa Bianchi", "taught", "Charles Babbage", "--undo"]).status, 1);
     assert_eq!(home.run(["relate", "Rosa Bianchi", "", "Charles Babbage"]).status, 2);
 }
+
+#[test]
+fn two_names_are_joined_listed_and_parted_again() {
+    let home = notes();
+    home.write("notes/letters.md", "# Letters\n\nC. B. wrote to Rosa Bianchi. So \"the mill owner\" knew.\n");
+    home.data(["index", "notes"]);
+    assert_eq!(home.run(["graph", "path", "Rosa Bianchi", "Cambridge"]).status, 1);
+    let steps = [
+        text(&home, ["graph", "alias", "the mill owner", "Charles Babbage"]),
+        text(&home, ["graph", "alias", "Mr Babbage", "the mill owner"]),
+        text(&home, ["graph", "aliases"]),
+        text(&home, ["graph", "entity", "the mill owner"]),
+        text(&home, ["graph", "path", "Rosa Bianchi", "Cambridge"]),
+        text(&home, ["graph", "alias", "Charles Babbage", "the mill owner", "--undo"]),
+        text(&home, ["graph", "aliases", "charles babbage"]),
+        text(&home, ["graph", "alias", "Charles Babbage", "the mill owner", "--undo"]),
+        text(&home, ["graph", "alias", "Ada", "ADA."]),
+    ];
+    insta::assert_snapshot!("aliases", steps.join("\n---\n"));
+    let data = home.data(["graph", "aliases"]);
+    assert_eq!(data["entities"][0]["names"], serde_json::json!(["Mr Babbage", "the mill owner"]), "{data}");
+}

@@ -9,7 +9,7 @@ use crate::engine::mentions::text_of;
 use crate::engine::query::paths::{kind_of, shown};
 use crate::engine::query::plan::{Depth, FoundRows};
 use crate::error::Result;
-use crate::graph::{EntityKey, Role, hub_limit, mentions};
+use crate::graph::{EntityAliases, EntityKey, Role, hub_limit, mentions};
 use crate::item::{Change, NodeKind, Profile, RowId, Visibility};
 use crate::request::{GraphEdge, GraphNode, GraphRequest, WholeGraph};
 use crate::store::MentionSource;
@@ -51,7 +51,7 @@ struct Collection {
 
 impl Collection {
     /// Adds an item with its id and its summary.
-    fn add(&mut self, source: &MentionSource, id: &str, summary: &str) {
+    fn add(&mut self, source: &MentionSource, id: &str, summary: &str, aliases: &EntityAliases) {
         let (id, name, kind) = match &source.document {
             Some(document) => {
                 let name = source.title.as_ref().or(source.path.as_ref()).unwrap_or(document);
@@ -68,9 +68,11 @@ impl Collection {
             }
         };
         self.nodes[node].items += 1;
+        let mut seen = HashSet::new();
         for mention in mentions(&text_of(source)) {
-            let entity = self.entities.entry(mention.key).or_insert_with(Collected::new);
-            entity.items += 1;
+            let key = aliases.resolve(mention.key);
+            let entity = self.entities.entry(key).or_insert_with(Collected::new);
+            entity.items += usize::from(seen.insert(key));
             entity.is_name |= matches!(mention.role, Role::Name | Role::Link);
             if entity.name.is_empty() || mention.role > entity.role {
                 (entity.name, entity.role) = (shown(&mention.name, mention.role), mention.role);
@@ -127,13 +129,14 @@ pub(super) fn whole(engine: &Engine, visibility: &Visibility, request: &GraphReq
     let mut rows = engine.store.text_rows(Change(0), scope.newest.change)?;
     rows.retain(|row| scope.contains(*row));
     let mut collection = Collection::default();
+    let aliases = engine.caches.aliases(&*engine.store, scope.newest)?;
     for batch in rows.chunks(BATCH) {
         let titles = engine.store.titles(batch)?;
         let titles: BTreeMap<RowId, (String, String)> =
             batch.iter().zip(titles).filter_map(|(row, title)| Some((*row, title?))).collect();
         for source in engine.store.mention_sources(batch)? {
             if let Some((id, summary)) = titles.get(&source.row) {
-                collection.add(&source, id, summary);
+                collection.add(&source, id, summary, &aliases);
             }
         }
     }

@@ -17,7 +17,7 @@ use crate::rank::time::stamp_day;
 use crate::request::{FileProblem, IndexRequest, Skipped};
 use crate::store::{
     DeltaData, KeptChunk, KnownDocument, MovedDocument, Namespace, NewChunk, NewDocument, RepositoryFile,
-    chunk_id,
+    chunk_id, document_aliases,
 };
 use crate::vector::in_order;
 
@@ -541,6 +541,9 @@ impl File<'_> {
         let mut place = vec![title, self.scope.word(), self.owner.as_deref().unwrap_or("")];
         let session = self.session.or_else(|| stamped_session(&parsed));
         place.extend(session.as_deref());
+        // Other names are names of every chunk in the graph.
+        let aliases = document_aliases(&parsed.metadata).join("\n");
+        place.extend(Some(aliases.as_str()).filter(|aliases| !aliases.is_empty()));
         let key = |chunk_key: &str| derive_id(&[place.as_slice(), &[chunk_key]].concat());
         let mut chunks = parsed.chunks;
         for chunk in &mut chunks {

@@ -1,7 +1,6 @@
 //! Checks the links of indexed Markdown documents: those that lead nowhere, and those that may mean several documents.
 //! The graph's own rules decide where a link leads (`graph/resolve.rs`); the disk is asked for files that are not indexed.
 
-use serde_json::Value;
 use std::ops::Range;
 use std::path::Path;
 
@@ -10,7 +9,7 @@ use crate::error::Result;
 use crate::graph::{LinkDocument, LinkEnd, LinkForm, LinkIndex, WrittenLink, tried_paths, written_links};
 use crate::ingest::{code_ranges, is_markdown};
 use crate::request::{Check, CheckFinding, CheckProblem, Outcome};
-use crate::store::{DocumentName, DocumentRow, Passage};
+use crate::store::{DocumentNames, DocumentRow, Passage};
 
 /// Most findings of an answer.
 pub(super) const MOST_FINDINGS: usize = 1_000;
@@ -18,8 +17,6 @@ pub(super) const MOST_FINDINGS: usize = 1_000;
 const MOST_CANDIDATES: usize = 5;
 /// Documents whose names are read at a time.
 const BATCH: usize = 1_000;
-/// Fields of front matter with other names of a document.
-const ALIASES: [&str; 2] = ["aliases", "alias"];
 
 /// What was found, and how much was examined.
 #[derive(Default)]
@@ -54,28 +51,18 @@ fn has_links(path: &str) -> bool {
     is_markdown(path) && !path.contains("://")
 }
 
-fn names(engine: &Engine) -> Result<Vec<DocumentName>> {
+fn names(engine: &Engine) -> Result<Vec<DocumentNames>> {
     let rows: Vec<DocumentRow> =
         engine.caches.paths(&*engine.store)?.iter().map(|(document, ..)| document).collect();
     let mut names = Vec::with_capacity(rows.len());
     for batch in rows.chunks(BATCH) {
-        names.extend(engine.store.document_names(batch)?.into_iter().flatten());
+        names.extend(engine.store.names_of_documents(batch)?.into_iter().flatten());
     }
     Ok(names)
 }
 
-fn link_document(name: &DocumentName) -> LinkDocument {
-    let mut aliases = Vec::new();
-    for (field, value) in &name.metadata {
-        if ALIASES.iter().any(|alias| field.eq_ignore_ascii_case(alias)) {
-            match value {
-                Value::String(alias) => aliases.push(alias.clone()),
-                Value::Array(all) => aliases.extend(all.iter().filter_map(Value::as_str).map(str::to_owned)),
-                Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => {}
-            }
-        }
-    }
-    LinkDocument { path: name.path.clone(), title: name.title.clone(), aliases }
+fn link_document(names: &DocumentNames) -> LinkDocument {
+    LinkDocument { path: names.path.clone(), title: names.title.clone(), aliases: names.aliases.clone() }
 }
 
 impl Examined {

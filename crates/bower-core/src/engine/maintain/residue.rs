@@ -16,6 +16,7 @@ use crate::error::{Error, Result};
 use crate::graph;
 use crate::item::{RowId, Visibility};
 use crate::request::{Residue, ResidueFile, ResidueTerm};
+use crate::store::AliasRow;
 use crate::text::{Analyzer, Purpose};
 
 /// Letters of a piece. A longer text is searched in pieces: a text that takes several pages of a file is not contiguous
@@ -473,6 +474,10 @@ impl Engine {
             }
         })?;
         residue.items = self.store.items(&rows)?.into_iter().flatten().map(|item| item.id).collect();
+        let quotes =
+            |row: &AliasRow| [&row.name, &row.other].iter().any(|name| finder.count(name.as_bytes())[0] > 0);
+        let aliases = self.store.aliases()?.into_iter().filter(quotes);
+        residue.aliases = aliases.map(|row| format!("{} = {}", row.name, row.other)).collect();
         let is_word = residue.terms.len() == 1 && residue.terms[0].rows > 0;
         residue.found = is_word || !residue.items.is_empty() || residue.files.iter().any(|file| file.counts);
         Ok(residue)

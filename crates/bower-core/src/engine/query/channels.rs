@@ -5,6 +5,7 @@ mod canonical;
 mod filename;
 pub(crate) mod paths;
 mod tags;
+pub(crate) mod written;
 
 use crate::engine::Engine;
 use crate::engine::query::facts::FactCitation;

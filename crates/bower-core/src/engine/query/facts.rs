@@ -10,7 +10,7 @@ use crate::engine::Engine;
 use crate::error::Result;
 use crate::ingest::{content_key, plain_line};
 use crate::item::{RowId, derive_id};
-use crate::store::{DocumentName, DocumentRow, Passage, Store};
+use crate::store::{DocumentNames, DocumentRow, Passage, Store};
 
 /// Prefix of a fact's id where it is told apart from an item's.
 const PREFIX: &str = "Canonical:";
@@ -69,8 +69,8 @@ pub(crate) fn canonical_documents(engine: &Engine) -> Result<Arc<Vec<DocumentRow
 pub(crate) fn canonical_text(
     store: &dyn Store,
     document: DocumentRow,
-) -> Result<Option<(DocumentName, Vec<Passage>)>> {
-    match store.document_names(&[document])?.pop().flatten() {
+) -> Result<Option<(DocumentNames, Vec<Passage>)>> {
+    match store.names_of_documents(&[document])?.pop().flatten() {
         Some(name) => Ok(Some((name, store.passages(document)?))),
         None => Ok(None),
     }
@@ -324,6 +324,7 @@ mod tests {
 
     #[test]
     fn code_has_no_headings_and_broken_tables_are_lines() {
+        use FactKind::{Code, Heading, Rest, Start};
         let check = |text: &str, expected: &[(u32, &str, FactKind)]| {
             let lines = text.lines().count() as u32;
             let passages = [passage(1, (1, lines), text)];
@@ -331,7 +332,6 @@ mod tests {
                 facts("d", &passages).iter().map(|fact| (fact.cited.line, fact.text, fact.kind)).collect();
             assert_eq!(got, expected, "{text}");
         };
-        use FactKind::{Code, Heading, Rest, Start};
         check(
             "## Run\n```sh\n# comment\nmake all\n```\nafter\nit",
             &[

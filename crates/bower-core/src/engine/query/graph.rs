@@ -10,7 +10,9 @@ use crate::engine::query::plan::Scope;
 use crate::engine::query::retrieve::settled;
 use crate::engine::timing::milliseconds;
 use crate::error::{Error, Result};
-use crate::graph::{Graph, GraphIndex, ItemLink, Role, Seeds, Walked, asked_names, content_words, walk};
+use crate::graph::{
+    EntityKey, Graph, GraphIndex, ItemLink, Role, Seeds, Walked, asked_names, content_words, walk,
+};
 use crate::item::{Allowed, RowId, RowSet, Scored};
 use crate::rank::candidate::Ranked;
 use crate::store::RelationRow;
@@ -139,13 +141,14 @@ pub(crate) fn with_graph<R>(
         |after| engine.caches.deltas.mentions(store, scope.newest, after),
     )?;
     let delta = new.as_mentions();
+    let aliases = engine.caches.aliases(store, scope.newest)?;
     // `gone` has the new rows too.
     let stale = new.gone.len().saturating_sub(new.rows.len()) + scope.hidden.len();
     let indexed = index.good().map_or(0, |index| index.rows() as usize);
     let items = scope.keep.map_or((indexed + new.rows.len()).saturating_sub(stale), RowSet::len);
     let from = |index: Option<&GraphIndex>| {
         let allowed = Allowed { keep: scope.keep, drop: scope.hidden };
-        ask(&Graph { index, delta: &delta, allowed, stale: &new.gone, items, links })
+        ask(&Graph { index, delta: &delta, allowed, stale: &new.gone, items, links, aliases: &aliases })
     };
     let answer = match index.good() {
         Some(index) => OpenIndex::ask(index, |index| from(Some(index)))?,
@@ -160,14 +163,23 @@ pub(crate) fn with_graph<R>(
 /// The longest names that items mention count, the rarer the more. A word in lower case alone is a start only as a link, a tag or a
 /// title, or as a word of memories.
 fn seeds(graph: &Graph<'_>, question: &str, ranked: &[Ranked]) -> (Seeds, f64) {
-    let (mut named, mut meant, mut named_words) = (Vec::new(), Vec::new(), 0.0);
+    let mut named: Vec<(EntityKey, f64)> = Vec::new();
+    let mut meant: Vec<(EntityKey, f64)> = Vec::new();
+    let mut named_words = 0.0;
     let mut taken: Vec<Range<usize>> = Vec::new();
     let all = (graph.items.max(2) as f64).ln();
     for name in asked_names(question) {
         if taken.iter().any(|other| name.words.start < other.end && other.start < name.words.end) {
             continue;
         }
-        let entity = graph.entity(name.key);
+        let key = graph.aliases.resolve(name.key);
+        // Two names of one entity are one start.
+        let is_aliased = graph.aliases.members(name.key).is_some();
+        if is_aliased && named.iter().chain(&meant).any(|(start, _)| *start == key) {
+            taken.push(name.words.clone());
+            continue;
+        }
+        let entity = graph.entity(key);
         let is_alone = name.words.len() == 1;
         if !entity.is_known() || (is_alone && !name.is_capital && entity.role < Role::Tag) {
             continue;
@@ -187,7 +199,7 @@ fn seeds(graph: &Graph<'_>, question: &str, ranked: &[Ranked]) -> (Seeds, f64) {
         };
         named_words += certainty * rarity * name.words.len() as f64;
         let starts = if name.is_capital { &mut named } else { &mut meant };
-        starts.push((name.key, 1.0 / df));
+        starts.push((key, 1.0 / df));
     }
     let best = ranked.first().map_or(0.0, |one| f64::from(one.score));
     let starts = with_ties(ranked.iter().map(|one| one.score.into()), STARTS);

@@ -25,6 +25,8 @@ const PROOF_CHARS: usize = 160;
 /// A mention as it is named to people.
 #[derive(Clone, Debug)]
 pub(crate) struct NamedMention {
+    /// The key of the name itself, whatever an alias makes of it.
+    written: EntityKey,
     pub(crate) name: String,
     pub(crate) role: Role,
     pub(crate) count: u32,
@@ -114,6 +116,8 @@ pub(crate) fn named_items(engine: &Engine, rows: &[RowId]) -> Result<HashMap<Row
     rows.sort_unstable();
     rows.dedup();
     let found = engine.store.items(&rows)?;
+    let aliases = engine.caches.aliases(&*engine.store, &engine.store.coverage()?)?;
+    let keys_of = |name: &str| keys_of(name).into_iter().map(|key| aliases.resolve(key)).collect::<Vec<_>>();
     let mut sources = engine.store.mention_sources(&rows)?.into_iter().peekable();
     let mut items = HashMap::with_capacity(rows.len());
     for (row, item) in rows.into_iter().zip(found) {
@@ -125,11 +129,19 @@ pub(crate) fn named_items(engine: &Engine, rows: &[RowId]) -> Result<HashMap<Row
             Some((keys_of(from), relation.to_owned(), keys_of(to)))
         };
         let (statement, title) = (statement(), title_of(&source, item.summary));
-        let mentions = mentions(&text_of(&source)).into_iter().map(|mention| {
-            let name = shown(&mention.name, mention.role);
-            (mention.key, NamedMention { name, role: mention.role, count: mention.count })
-        });
-        let mentions = mentions.collect();
+        let mut named: HashMap<EntityKey, NamedMention> = HashMap::new();
+        // The strongest mention of an entity is the first.
+        for mention in mentions(&text_of(&source)) {
+            let (name, role, count) = (shown(&mention.name, mention.role), mention.role, mention.count);
+            let one = named.entry(aliases.resolve(mention.key)).or_insert(NamedMention {
+                written: mention.key,
+                name,
+                role,
+                count: 0,
+            });
+            one.count += count;
+        }
+        let mentions = named;
         items.insert(row, NamedItem { id: item.id, title, content: source.content, mentions, statement });
     }
     Ok(items)
@@ -177,7 +189,16 @@ pub(crate) fn hops(
         let (before, behind) =
             (mention(before, node(at.checked_sub(2))), mention(behind, node(Some(at + 2))));
         let names: Vec<&str> = before.iter().chain(&behind).map(|one| one.name.as_str()).collect();
+        // The next item may know the entity by another name.
+        let next = rows_of(node(Some(at + 2)).iter()).first().and_then(|row| items.get(row));
+        let alias = behind.zip(next).and_then(|(here, next)| {
+            let Some(NodeId::Entity(key)) = node(Some(at + 1)) else { return None };
+            let there = next.mention(key)?;
+            let own = item.mention(key)?;
+            (own.written != there.written && here.written == own.written).then(|| there.name.clone())
+        });
         hops.push(Hop {
+            alias,
             from: before.map(|one| one.name.clone()),
             kind: behind.or(before).map(|one| kind_of(one.role)),
             to: behind.map(|one| one.name.clone()),

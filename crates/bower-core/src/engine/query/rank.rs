@@ -9,6 +9,7 @@ use crate::engine::query::copies::Copies;
 use crate::engine::query::facts::FactCitation;
 use crate::engine::query::graph::{GraphFound, graph_channel};
 use crate::engine::query::likeness::Likeness;
+use crate::engine::query::names::{NamedDocument, named};
 use crate::engine::query::plan::{FoundRows, MAX_LIMIT, RankRequest, Scope, Words};
 use crate::engine::query::references::references;
 use crate::engine::query::retrieve::{
@@ -35,6 +36,9 @@ use crate::vector;
 
 /// Athena's time factor for an item that does not fit the time in the question; it replaces the factor for age.
 const ANOTHER_TIME: f32 = 0.5;
+
+/// Score in the channel of file names from which the question names a document without typing errors.
+const CERTAIN_NAME: f32 = 0.9;
 
 /// Number of best candidates whose texts are read for times; each costs about 5 to 10 microseconds.
 const TIMES_DEPTH: usize = 100;
@@ -73,7 +77,7 @@ pub(crate) fn by_default(
     let start = Instant::now();
     let referred = references(engine, request.text, scope, |channel| request.without != Some(channel))?;
     for (channel, rows) in &referred.found {
-        note(ranking, *channel, rows, 0, milliseconds(start));
+        note_references(ranking, *channel, rows, milliseconds(start));
     }
     let mut gathered = gather(ranking);
     let mut scores = found.scores(engine, &gathered)?;
@@ -125,12 +129,41 @@ pub(crate) fn by_default(
     // The graph's gain is relative to the best item. After references it would lift what a walk reached above an item that the
     // question names.
     native::gain_from_references(&mut ranked, |row| referred.share(row), constants);
+    candidate::put_first(&mut ranked, &ranking.named);
     ranking.walked = walked.map(|walked| walked.walked);
     worded.fold(&mut ranked, &mut ranking.found_by);
     ranking.fused = ranked;
     judge(engine, found, &scores, ranking)?;
     ranking.take_places(&scores, gathered);
     Ok(())
+}
+
+/// Finds the documents that a whole question names, whose beginnings become candidates. A failure is reported in `degraded`.
+fn ask_names(engine: &Engine, question: &str, scope: &Scope<'_>, ranking: &mut Ranking) {
+    let start = Instant::now();
+    match named(engine, question, scope) {
+        Ok(documents) if documents.is_empty() => {}
+        Ok(documents) => {
+            let hit = |one: &NamedDocument| Scored { row: one.first, score: one.score };
+            let rows: Vec<Scored> = documents.iter().map(hit).collect();
+            note(ranking, Channel::Filename, &rows, 0, milliseconds(start));
+            ranking.named = rows.into_iter().map(|hit| hit.row).collect();
+        }
+        Err(error) => {
+            ranking.degraded.push(Degraded { channel: Channel::Filename.into(), reason: error.to_string() });
+        }
+    }
+}
+
+/// Records rows to which the question refers, behind those that the channel has already.
+fn note_references(ranking: &mut Ranking, channel: Channel, rows: &[Scored], took_ms: f64) {
+    match ranking.channels.iter_mut().find(|(one, _)| *one == channel) {
+        Some((_, known)) => {
+            let seen: HashSet<RowId> = known.iter().map(|one| one.row).collect();
+            known.extend(rows.iter().filter(|one| !seen.contains(&one.row)));
+        }
+        None => note(ranking, channel, rows, 0, took_ms),
+    }
 }
 
 /// Walks over the graph from the best candidates; a failure is reported in `degraded`.
@@ -247,6 +280,9 @@ fn judge(engine: &Engine, found: &ChannelResults<'_>, scores: &Scores, ranking: 
     let points: Vec<f32> = groups.iter().map(|group| best[group[0]].score).collect();
     let standings = calibrate::standings(&points, basis, constants);
     let words = &scores.words;
+    let is_certain = |hit: &&Scored| hit.score >= CERTAIN_NAME && ranking.named.contains(&hit.row);
+    let certain: HashSet<RowId> =
+        ranking.of(Channel::Filename).iter().filter(is_certain).map(|hit| hit.row).collect();
     let features_of = |row: RowId, standing: f32, rank: usize| {
         let row = ranking.found_by.get(&row).copied().unwrap_or(row);
         let place = scores.place(row);
@@ -257,6 +293,10 @@ fn judge(engine: &Engine, found: &ChannelResults<'_>, scores: &Scores, ranking: 
             closeness: place.and_then(|at| scores.tokens[at]),
             rank,
         };
+        // Who writes a name means every document of that name, so these do not compete.
+        if certain.contains(&row) {
+            return Features { standing: 0.0, rank: 1, ..features };
+        }
         match basis {
             Basis::Meaning if scores.is_memory(row) => features.of_memory(constants),
             Basis::Meaning | Basis::Words => features,
@@ -400,6 +440,8 @@ pub struct Ranking {
     pub(crate) background: Option<vector::Background>,
     /// The question with other words in place of misspelled ones, if there were any.
     pub(crate) corrected: Option<Corrected>,
+    /// The beginnings of the documents that the whole question names, nearest first. They are the first of `fused`.
+    pub(crate) named: Vec<RowId>,
     /// The walk over the graph, if there was one.
     pub(crate) walked: Option<Walked>,
     /// Channels that did not take part, with the reason.
@@ -471,9 +513,19 @@ fn rank_once(engine: &Engine, request: &RankRequest<'_>) -> Result<Ranking> {
     let scope = found.scope(profile, request.depth);
     let worded = &*found.worded;
     let asks = |channel| request.without != Some(channel);
+    let mut ranking = Ranking::default();
 
     let (with_text, with_vectors) = (asks(Channel::Text), asks(Channel::Vector) && !request.fast);
-    let corrected = if with_vectors { spelling::corrected(engine, request.text, &scope)? } else { None };
+    let names = profile == Profile::Bower && asks(Channel::Filename);
+    if names {
+        ask_names(engine, request.text, &scope, &mut ranking);
+    }
+    // What names a document is spelled as it is meant.
+    let corrects = with_vectors && ranking.named.is_empty();
+    let corrected = if corrects { spelling::corrected(engine, request.text, &scope)? } else { None };
+    if let Some(corrected) = corrected.as_ref().filter(|_| names) {
+        ask_names(engine, &corrected.text, &scope, &mut ranking);
+    }
     let request = &RankRequest { text: corrected.as_ref().map_or(request.text, |one| &one.text), ..*request };
     let words = Words::of(request.text);
     let Retrieved { text, vectors, known } = if with_text && with_vectors {
@@ -483,7 +535,6 @@ fn rank_once(engine: &Engine, request: &RankRequest<'_>) -> Result<Ranking> {
         let vectors = with_vectors.then(|| vector_channel(engine, request.text, &scope, &mut drop));
         Retrieved { text, vectors, known: Vec::new() }
     };
-    let mut ranking = Ranking::default();
     let text = text.map(|text| take_text(text, &mut ranking));
     let asked_text = text.as_ref().and_then(|text| text.as_ref().ok());
     let vector = vectors.and_then(|vectors| take_vector(engine, vectors, asked_text, &scope, &mut ranking));

@@ -4,10 +4,11 @@
 use std::collections::HashMap;
 
 use crate::engine::Engine;
+use crate::engine::query::channels::paths::FoundPath;
+use crate::engine::query::channels::written::{PathFit, WrittenPath};
 use crate::engine::query::channels::{MOST_TAGGED, written_tags};
 use crate::engine::query::plan::Scope;
 use crate::error::Result;
-use crate::ingest::ends_with_path;
 use crate::item::{Channel, RowId, Scored};
 use crate::store::DocumentRow;
 
@@ -108,26 +109,14 @@ fn written_paths(question: &str) -> Vec<&str> {
     paths
 }
 
-/// Returns the chunks of the documents whose path is, or ends with, a written one. If none has its very letters, case does
-/// not count.
+/// Returns the chunks of the documents whose path is, or ends with, a written one. If none has its very letters, case, accents
+/// and separators do not count.
 fn chunks_at(engine: &Engine, written: &str) -> Result<Vec<RowId>> {
-    let written = written.replace('\\', "/");
-    let lower = written.to_lowercase();
-    let (mut exact, mut folded) = (Vec::new(), Vec::new());
-    let paths = engine.caches.paths(&*engine.store)?;
-    for (document, folder, name) in paths.iter() {
-        if !lower.ends_with(&name.to_lowercase()) {
-            continue;
-        }
-        // The slash before it, so that a path from the root is found too.
-        let path = format!("/{}/{name}", folder.replace('\\', "/").trim_start_matches('/'));
-        if ends_with_path(&path, &written) {
-            exact.push(document);
-        } else if ends_with_path(&path.to_lowercase(), &lower) {
-            folded.push(document);
-        }
-    }
-    let documents: Vec<DocumentRow> = if exact.is_empty() { folded } else { exact };
+    let Some(written) = WrittenPath::of(written) else { return Ok(Vec::new()) };
+    let found = engine.caches.paths(&*engine.store)?.find(&written, MOST_FILES + 1);
+    let Some(nearest) = found.first().map(|one| one.nearness) else { return Ok(Vec::new()) };
+    let is_named = |one: &&FoundPath| one.nearness == nearest && nearest <= PathFit::Folded;
+    let documents: Vec<DocumentRow> = found.iter().filter(is_named).map(|one| one.document).collect();
     if documents.len() > MOST_FILES {
         return Ok(Vec::new());
     }

@@ -94,6 +94,9 @@ fn rerank(engine: &Engine, request: &QueryRequest, ranking: &mut Ranking, hits: 
     // A request for words alone does not use the reranker of the settings.
     let usual = if request.fast { Rerank::None } else { engine.settings.rerank };
     let how = request.rerank.unwrap_or(usual);
+    // What the question names is no matter of judgement.
+    let named = leading(ranking, hits);
+    let hits = &mut hits[named..];
     let list: Vec<Scored> = hits.iter().map(|hit| Scored { row: hit.row, score: hit.score }).collect();
     let reranking = rerank::rerank(engine, &request.text, &list, request.limit, how);
     ranking.degraded.extend(reranking.degraded);
@@ -147,8 +150,16 @@ fn diversify(ranking: &Ranking, hits: Vec<SelectedHit>, lambda: f32) -> Vec<Sele
     if lambda >= 1.0 {
         return hits;
     }
-    let list: Vec<Scored> = hits.iter().map(|hit| Scored { row: hit.row, score: hit.score }).collect();
+    let mut hits = hits;
+    let rest = hits.split_off(leading(ranking, &hits));
+    let list: Vec<Scored> = rest.iter().map(|hit| Scored { row: hit.row, score: hit.score }).collect();
     let chosen = diversity::mmr(&list, list.len(), lambda, &|one, two| ranking.likeness.of(one, two));
-    let mut by_row: HashMap<RowId, SelectedHit> = hits.into_iter().map(|hit| (hit.row, hit)).collect();
-    chosen.iter().filter_map(|hit| by_row.remove(&hit.row)).collect()
+    let mut by_row: HashMap<RowId, SelectedHit> = rest.into_iter().map(|hit| (hit.row, hit)).collect();
+    hits.extend(chosen.iter().filter_map(|hit| by_row.remove(&hit.row)));
+    hits
+}
+
+/// Returns the number of first hits that the question names.
+fn leading(ranking: &Ranking, hits: &[SelectedHit]) -> usize {
+    hits.iter().take_while(|hit| ranking.named.contains(&hit.row)).count()
 }

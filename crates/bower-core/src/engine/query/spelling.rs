@@ -57,6 +57,12 @@ pub(crate) fn corrected(engine: &Engine, question: &str, scope: &Scope<'_>) -> R
     Ok((!corrected.words.is_empty()).then_some(corrected))
 }
 
+/// Whether a text has a word that no item has which may be found.
+pub(crate) fn has_unknown(engine: &Engine, text: &str, scope: &Scope<'_>) -> Result<bool> {
+    let terms = text::query_terms(text, LANGUAGE);
+    Ok(frequencies(engine, scope, &terms)?.contains(&0))
+}
+
 /// Returns the most frequent word of the items from which one mistake makes `word`.
 ///
 /// Items are counted by stems, and a stem does not tell which of its words is written there: of "take" none has "taked". So the

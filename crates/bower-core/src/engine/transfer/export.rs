@@ -13,8 +13,10 @@ use crate::engine::Engine;
 use crate::engine::transfer::export::select::rows;
 use crate::error::{Error, Result};
 use crate::item::Visibility;
+use crate::request::Selection;
 use crate::request::moving::{ExportRequest, Exported};
-use crate::store::copies::ExportPiece;
+use crate::store::AliasRow;
+use crate::store::copies::{AliasCopy, ExportPiece};
 
 /// Replaces the numbers in a piece that count changes and reviews of the whole store. `numbers` are the reviews so far.
 fn number_anew(piece: &mut ExportPiece, numbers: &mut Vec<u64>) {
@@ -32,7 +34,10 @@ fn number_anew(piece: &mut ExportPiece, numbers: &mut Vec<u64>) {
                 detail.extend(at.map(|at| ("review".to_owned(), json!(at + 1))));
             }
         }
-        ExportPiece::Document(_) | ExportPiece::Item(_) | ExportPiece::Relation(_) => {}
+        ExportPiece::Document(_)
+        | ExportPiece::Item(_)
+        | ExportPiece::Relation(_)
+        | ExportPiece::Alias(_) => {}
     }
 }
 
@@ -52,18 +57,34 @@ impl Engine {
         let mut bytes = 0_u64;
         let mut failed = None;
         let mut numbers = Vec::new();
-        let counts = self.store.give_pieces(&rows, request.vectors, now, &mut |mut piece| {
-            if !visibility.is_everything() {
-                number_anew(&mut piece, &mut numbers);
-            }
-            let written = serde_json::to_vec(&piece).map_err(std::io::Error::from).and_then(|mut line| {
+        // Names may be those of items that a part of the store leaves out.
+        let any_status = Selection { statuses: Vec::new(), ..request.select.clone() };
+        let is_whole = visibility.is_everything() && any_status == Selection::default();
+        let aliases = if is_whole { self.store.aliases()? } else { Vec::new() };
+        let mut write = |piece: &ExportPiece| {
+            let written = serde_json::to_vec(piece).map_err(std::io::Error::from).and_then(|mut line| {
                 line.push(b'\n');
                 bytes += line.len() as u64;
                 out.write_all(&line)
             });
             failed = written.err();
             failed.is_none()
+        };
+        let mut goes_on = true;
+        let counts = self.store.give_pieces(&rows, request.vectors, now, &mut |mut piece| {
+            if !visibility.is_everything() {
+                number_anew(&mut piece, &mut numbers);
+            }
+            if let ExportPiece::Header(header) = &mut piece {
+                header.counts.aliases = aliases.len() as u64;
+            }
+            goes_on = write(&piece);
+            goes_on
         })?;
+        for AliasRow { name, other, time, .. } in &aliases {
+            let copy = AliasCopy { name: name.clone(), other: other.clone(), time: *time };
+            goes_on = goes_on && write(&ExportPiece::Alias(copy));
+        }
         if let Some(source) = failed.or_else(|| out.flush().err()) {
             return Err(Error::io("write", name, source));
         }
@@ -74,6 +95,7 @@ impl Engine {
             relations: counts.relations,
             reviews: counts.reviews,
             events: counts.events,
+            aliases: aliases.len() as u64,
             bytes,
             ..Exported::default()
         })

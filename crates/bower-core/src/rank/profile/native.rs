@@ -45,6 +45,9 @@
 //! An item to which the question refers by a tag (`#infra/db`) or by the path of a file gains twice as much as one with
 //! every word.
 //!
+//! The first chunks of documents that the whole question names, by a path, a file name or a title, are put above all others at the
+//! very end.
+//!
 //! Then the walk over the graph (`graph/walk.rs`) is mixed in. Scores are read as logarithms of probabilities:
 //!
 //! ```text

@@ -27,7 +27,8 @@ fn terms() -> DeltaData {
 
 pub(super) fn coming(piece: &ExportPiece) -> Option<NewPiece> {
     Some(match piece.clone() {
-        ExportPiece::Header(_) => return None,
+        // The reader of an export folds their names.
+        ExportPiece::Header(_) | ExportPiece::Alias(_) => return None,
         ExportPiece::Document(document) => NewPiece::Document(document),
         ExportPiece::Item(mut item) => {
             // Made of bytes that show which model they belong to.

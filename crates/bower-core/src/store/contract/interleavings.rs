@@ -242,9 +242,11 @@ impl World<'_> {
             .iter_mut()
             .filter_map(|piece| match piece {
                 NewPiece::Item(new) => Some(&mut **new),
-                NewPiece::Document(_) | NewPiece::Relation(_) | NewPiece::Review(_) | NewPiece::Event(_) => {
-                    None
-                }
+                NewPiece::Document(_)
+                | NewPiece::Relation(_)
+                | NewPiece::Review(_)
+                | NewPiece::Event(_)
+                | NewPiece::Alias(_) => None,
             })
             .collect();
         let count = items.len();

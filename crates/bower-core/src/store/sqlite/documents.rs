@@ -9,15 +9,27 @@ use super::checksums::{MOVED_DOCUMENT, of_document, seal, seal_document, seal_fi
 use super::columns::{author, first, json_field, json_text, row_id, timestamp, word};
 use super::condition::Condition;
 use super::events::{are_few_since, next_change, record};
+use super::feed::aliases;
 use super::memories::remove_row;
 use super::tags::{forget_mentions, given_tags, put_tags, set_file_tags};
 use super::{BULK, BULK_LOG_PAGES, LOG_PAGES, SqliteStore, select};
 use crate::item::{Change, Kind, RowId, Status};
 use crate::request::{Document, Documents, Selection};
 use crate::store::{
-    DocumentName, DocumentRow, DocumentStore, KnownDocument, MovedDocument, Namespace, NewChunk, NewDocument,
-    Passage, PathChanges, RepositoryFile, Stamp, Written, chunk_id,
+    DocumentNames, DocumentRow, DocumentStore, KnownDocument, MovedDocument, Namespace, NewChunk,
+    NewDocument, Passage, PathChanges, RepositoryFile, Stamp, Written, chunk_id,
 };
+
+/// Reads a row with the row, id, path, title and metadata of a document.
+fn read_names(row: &Row<'_>) -> rusqlite::Result<DocumentNames> {
+    Ok(DocumentNames {
+        document: DocumentRow(row.get::<_, i64>(0)?.unsigned_abs()),
+        id: row.get(1)?,
+        path: row.get(2)?,
+        title: row.get(3)?,
+        aliases: aliases(row, 4)?,
+    })
+}
 
 impl DocumentStore for SqliteStore {
     fn put_documents(&self, documents: &[NewDocument], stamp: Stamp<'_>) -> crate::Result<Vec<Written>> {
@@ -177,6 +189,16 @@ impl DocumentStore for SqliteStore {
         })
     }
 
+    fn document_names(&self, rows: &[RowId]) -> crate::Result<Vec<Option<DocumentNames>>> {
+        self.read("read the names of documents", |connection| {
+            let mut statement = connection.prepare_cached(
+                "SELECT d.row, d.id, d.path, d.title, d.metadata FROM items i JOIN documents d ON d.row = i.document
+                 WHERE i.row = ?1",
+            )?;
+            rows.iter().map(|row| statement.query_row([row.0], read_names).optional()).collect()
+        })
+    }
+
     fn paths_since(&self, after: Change) -> crate::Result<Option<PathChanges>> {
         self.read("read the documents' paths", |connection| {
             if !are_few_since(connection, after)? {
@@ -230,19 +252,11 @@ impl DocumentStore for SqliteStore {
         })
     }
 
-    fn document_names(&self, documents: &[DocumentRow]) -> crate::Result<Vec<Option<DocumentName>>> {
-        self.read("read the documents' names", |connection| {
+    fn names_of_documents(&self, documents: &[DocumentRow]) -> crate::Result<Vec<Option<DocumentNames>>> {
+        self.read("read the names of documents", |connection| {
             let mut statement = connection
-                .prepare_cached("SELECT id, path, title, metadata FROM documents WHERE row = ?1")?;
-            let mut name = |document: &DocumentRow| {
-                let named = |row: &Row<'_>| {
-                    let (id, path, title) = (row.get(0)?, row.get(1)?, row.get(2)?);
-                    let metadata = json_field(&row.get::<_, String>(3)?)?;
-                    Ok(DocumentName { document: *document, id, path, title, metadata })
-                };
-                statement.query_row([document.0], named).optional()
-            };
-            documents.iter().map(&mut name).collect()
+                .prepare_cached("SELECT row, id, path, title, metadata FROM documents WHERE row = ?1")?;
+            documents.iter().map(|one| statement.query_row([one.0], read_names).optional()).collect()
         })
     }
 

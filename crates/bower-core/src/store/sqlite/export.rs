@@ -89,6 +89,7 @@ impl Exporter for SqliteStore {
                 relations: relations.len() as u64,
                 reviews: reviews.len() as u64,
                 events: events.len() as u64,
+                aliases: 0,
             };
             let change = connection.query_row("SELECT change FROM store", [], |row| row.get(0))?;
             let store = self.identity.clone();

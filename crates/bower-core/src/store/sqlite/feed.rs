@@ -13,8 +13,18 @@ use super::{SqliteStore, lock, schema};
 use crate::item::{Change, RowId, RowSet, derive_id, indexed_text};
 use crate::store::{
     Covered, DeltaText, IndexFeed, IndexedText, KeptTerms, MentionSource, NewTokens, NewVector, SESSION,
-    Stamp,
+    Stamp, document_aliases,
 };
+
+/// Reads the other names of a document from its column of metadata, which is NULL for a memory.
+pub(super) fn aliases(row: &Row<'_>, column: usize) -> Result<Vec<String>> {
+    let metadata = row.get_ref(column)?.as_str_or_null()?;
+    // Most documents have no such field, and parsing takes longer than looking for its name.
+    let metadata = metadata.filter(|text| text.contains("alias"));
+    Ok(metadata
+        .and_then(|text| serde_json::from_str(text).ok())
+        .map_or_else(Vec::new, |fields| document_aliases(&fields)))
+}
 
 const INDEXED: &str = "SELECT t.content, t.section, d.title, i.document, i.source_conv_id, i.collection, i.valid_from, i.valid_to
  FROM items i JOIN texts t ON t.row = i.row LEFT JOIN documents d ON d.row = i.document WHERE i.row = ?1";
@@ -139,8 +149,8 @@ impl IndexFeed for SqliteStore {
     fn mention_sources(&self, rows: &[RowId]) -> crate::Result<Vec<MentionSource>> {
         self.read("read the texts", |connection| {
             let mut statement = connection.prepare_cached(
-                "SELECT d.title, d.path, t.section, t.content, i.document IS NULL OR i.source_conv_id IS NOT NULL, d.id
-                 FROM items i JOIN texts t ON t.row = i.row LEFT JOIN documents d ON d.row = i.document WHERE i.row = ?1",
+                "SELECT d.title, d.path, t.section, t.content, i.document IS NULL OR i.source_conv_id IS NOT NULL, d.id,
+                 d.metadata FROM items i JOIN texts t ON t.row = i.row LEFT JOIN documents d ON d.row = i.document WHERE i.row = ?1",
             )?;
             let mut tags = connection.prepare_cached("SELECT tag FROM tags WHERE row = ?1 ORDER BY tag")?;
             let mut sources = Vec::with_capacity(rows.len());
@@ -151,6 +161,7 @@ impl IndexFeed for SqliteStore {
                         document: found.get(5)?,
                         title: found.get(0)?,
                         path: found.get(1)?,
+                        aliases: aliases(found, 6)?,
                         section: found.get(2)?,
                         content: found.get(3)?,
                         is_said: found.get(4)?,

@@ -8,6 +8,7 @@ use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use super::aliases::ended_in;
 use super::backup::replaced;
 use super::checksums::seal_event;
 use super::columns::{json_field, json_text};
@@ -59,7 +60,7 @@ impl SqliteStore {
     ) -> crate::Result<Receipt> {
         let forget = |connection: &Connection| {
             let mut receipt = Receipt { dry_run, ..Receipt::default() };
-            let mut ids = Vec::new();
+            let (mut ids, mut texts) = (Vec::new(), Vec::new());
             let mut documents = BTreeSet::new();
             let mut tags = BTreeSet::new();
             let mut questions = Questions::of(connection)?;
@@ -79,6 +80,7 @@ impl SqliteStore {
                 receipt.events += clean_events(connection, &gone.id)?;
                 record(connection, change, stamp, "forget", Some(&gone.id), &json!({}))?;
                 documents.extend(gone.document);
+                texts.push(gone.content.to_lowercase());
                 ids.push(gone.id);
             }
             receipt.cached = questions.drop(connection)?;
@@ -95,7 +97,8 @@ impl SqliteStore {
                     receipt.events += clean_events(connection, &id)?;
                 }
             }
-            for event in forget_names(connection, &tags)? {
+            let named = [forget_names(connection, &tags)?, ended_in(connection, &texts)?].concat();
+            for event in named {
                 receipt.events += usize::from(clean_event(connection, event)?);
             }
             ids.sort_unstable();

@@ -8,6 +8,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 
 use super::SqliteStore;
+use super::aliases::import_alias;
 use super::beside::{anchors_of, put_anchors, put_delta, put_vector};
 use super::checksums::{seal, seal_document};
 use super::columns::{author, json_text, row_id};
@@ -82,6 +83,10 @@ impl Batch<'_> {
             NewPiece::Relation(relation) => self.relation(relation),
             NewPiece::Review(review) => self.review(review),
             NewPiece::Event(event) => self.event(event),
+            NewPiece::Alias(alias) => {
+                let added = import_alias(self.connection, alias, || self.change(), self.stamp)?;
+                Ok(if added { PieceOutcome::Added } else { PieceOutcome::Same })
+            }
         }
     }
 

@@ -5,6 +5,7 @@ mod origin;
 use rusqlite::{Connection, OptionalExtension, Result, params_from_iter};
 use serde_json::{Map, Value, json};
 
+use super::aliases::{is_aliasing, undo_aliasing};
 use super::columns::{json_field, timestamp};
 use super::events::{entries, next_change, record};
 use super::renaming::{is_retagging, undo_retagging};
@@ -142,6 +143,9 @@ fn undo(connection: &Connection, change: Change, event: u64, stamp: Stamp<'_>) -
     let entries = entries(connection, change)?;
     if is_retagging(&entries) {
         return undo_retagging(connection, &entries, event, stamp);
+    }
+    if is_aliasing(&entries) {
+        return undo_aliasing(connection, &entries, event, stamp);
     }
     let head = entries.iter().find(|entry| entry.subject.is_none());
     let action = head.or(entries.last()).map_or_else(String::new, |entry| entry.action.clone());

@@ -1,6 +1,7 @@
 //! The embedded store: one SQLite file in WAL mode.
 //! A reader never waits, a writer waits for its turn, and no caller sees a lock.
 
+mod aliases;
 mod backup;
 mod beside;
 mod chains;

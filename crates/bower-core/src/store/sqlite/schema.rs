@@ -22,6 +22,7 @@ pub const MIGRATIONS: &[&str] = &[
     ANCHORS,
     MENTIONS,
     RENAMED_TAGS,
+    ALIASES,
 ];
 
 /// First schema that keeps counts of items and documents.
@@ -56,6 +57,9 @@ pub const KEEPS_MENTIONS: u32 = 15;
 
 /// First schema that keeps renamed tags.
 pub const KEEPS_RENAMED_TAGS: u32 = 16;
+
+/// First schema that keeps aliases of entities.
+pub const KEEPS_ALIASES: u32 = 17;
 
 /// The number of the newest schema.
 pub const NEWEST: u32 = MIGRATIONS.len() as u32;
@@ -645,4 +649,18 @@ CREATE TABLE retagged (
   change INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX retagged_change ON retagged (change);
+";
+
+/// Aliases: statements of people that two names mean one entity. The forms are the folded names, the lesser one first, so that
+/// a pair is kept once. `name` and `other` are as they were written.
+const ALIASES: &str = "
+CREATE TABLE entity_aliases (
+  first_form TEXT NOT NULL,
+  second_form TEXT NOT NULL,
+  name TEXT NOT NULL,
+  other TEXT NOT NULL,
+  change INTEGER NOT NULL,
+  create_time INTEGER NOT NULL,
+  PRIMARY KEY (first_form, second_form)
+) STRICT, WITHOUT ROWID;
 ";

@@ -1,4 +1,4 @@
-//! Searches the filename channel: documents whose name or folders match words of the question, approximately.
+//! Searches the filename channel: documents whose path is the question, or whose name or folders match its words.
 //! All chunks of one document have one score.
 
 use std::collections::BTreeSet;
@@ -6,6 +6,8 @@ use std::collections::BTreeSet;
 use crate::engine::Engine;
 use crate::engine::indexes::LANGUAGE;
 use crate::engine::query::channels::paths::Paths;
+use crate::engine::query::channels::written::WrittenPath;
+use crate::engine::query::names::{at_path, near_path, unquoted};
 use crate::error::Result;
 use crate::item::{RowId, RowSet, Scored};
 use crate::store::{DocumentRow, Store};
@@ -18,6 +20,9 @@ const LEAST: f32 = 0.15;
 /// Most chunks of one document: a book that is named by its title leaves room for other documents.
 const MOST_CHUNKS: usize = 20;
 
+/// Most words of a question that may be a name.
+const MOST_WORDS: usize = 8;
+
 /// Number of documents whose chunks are read at a time.
 const AT_ONCE: usize = 32;
 
@@ -25,7 +30,8 @@ const AT_ONCE: usize = 32;
 /// documents of equal score, the older rows stay.
 ///
 /// The score is that of [`AskedScan`] over all documents: the file's name without its extension counts in full, its folders
-/// and extension by half.
+/// and extension by half. A document whose path is the whole question, or begins or ends with it, has a score of .9 or 1. If no
+/// name has a word of the question, its whole may be a mistyped name.
 pub fn filename(
     engine: &Engine,
     question: &str,
@@ -33,15 +39,19 @@ pub fn filename(
     allowed: &dyn Fn(RowId) -> bool,
     counted: Option<&RowSet>,
 ) -> Result<Vec<Scored>> {
+    let written =
+        WrittenPath::of(unquoted(question)).filter(|_| question.split_whitespace().count() <= MOST_WORDS);
+    let mut named = match &written {
+        Some(written) => at_path(engine, written, allowed)?,
+        None => Vec::new(),
+    };
     let mut scan = AskedScan::new(question, LANGUAGE, Compare::Names);
-    if scan.is_empty() {
-        return Ok(Vec::new());
-    }
+    let scan_is_empty = scan.is_empty();
     let store = &*engine.store;
     let mut around = String::new();
     let paths = engine.caches.paths(&*engine.store)?;
     let known = counted.map(|counted| known(store, &paths, counted)).transpose()?;
-    for (document, folder, name) in paths.iter() {
+    for (document, folder, name) in paths.iter().take_while(|_| !scan_is_empty) {
         if known.as_ref().is_some_and(|known| !known.contains(&document)) {
             continue;
         }
@@ -55,12 +65,22 @@ pub fn filename(
         }
         scan.push(document.0, stem, &around);
     }
-    let documents: Vec<(DocumentRow, f32)> = scan
+    let mut documents: Vec<(DocumentRow, f32)> = scan
         .finish()
         .into_iter()
         .take_while(|(_, score)| *score >= LEAST)
         .map(|(document, score)| (DocumentRow(document), score))
         .collect();
+    if let (true, true, Some(written)) = (documents.is_empty(), named.is_empty(), &written) {
+        named = near_path(engine, written, allowed)?;
+    }
+    for one in &named {
+        match documents.iter_mut().find(|(document, _)| *document == one.document) {
+            Some((_, score)) => *score = score.max(one.score),
+            None => documents.push((one.document, one.score)),
+        }
+    }
+    documents.sort_by(|one, two| two.1.total_cmp(&one.1).then(one.0.cmp(&two.0)));
     let mut hits = Vec::with_capacity(depth.min(documents.len()));
     for some in documents.chunks(AT_ONCE) {
         let rows: Vec<DocumentRow> = some.iter().map(|(document, _)| *document).collect();

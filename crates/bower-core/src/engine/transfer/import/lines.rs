@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::io::BufRead;
 
 use crate::engine::ACTOR;
+use crate::engine::curate::alias::row_of;
 use crate::engine::curate::secrets::CleanItem;
 use crate::engine::transfer::import::batch::{BATCH, Import, moved_id, new_item, put_in_place};
 use crate::error::Result;
@@ -13,8 +14,8 @@ use crate::item::{Anchor, Kind, MOST_ANCHORS, indexed_text};
 use crate::prompt::one_line;
 use crate::request::moving::ImportProgress;
 use crate::store::copies::{
-    DocumentCopy, EventCopy, ExportPiece, FORMAT, ItemCopy, NewPiece, PieceOutcome, RelationCopy, ReviewCopy,
-    VectorCopy,
+    AliasCopy, DocumentCopy, EventCopy, ExportPiece, FORMAT, ItemCopy, NewPiece, PieceOutcome, RelationCopy,
+    ReviewCopy, VectorCopy,
 };
 use crate::store::{NewVector, Stamp};
 
@@ -139,6 +140,13 @@ impl Reading<'_, '_> {
                 let detail = self.translated(event.detail);
                 NewPiece::Event(EventCopy { subject, detail, ..event })
             }),
+            ExportPiece::Alias(AliasCopy { name, other, time }) => match row_of(&name, &other, time) {
+                Ok(row) => Some(NewPiece::Alias(row)),
+                Err(error) => {
+                    self.error(line, &error.to_string());
+                    None
+                }
+            },
         };
         self.batch.extend(piece.map(|piece| (line, piece)));
         Ok(true)
@@ -257,7 +265,8 @@ impl Reading<'_, '_> {
         let import = &mut *self.import;
         let dry_run = import.request.dry_run;
         // In a dry run, pieces that depend on others would not find them in the store, so they are not checked.
-        self.batch.retain(|(_, piece)| !dry_run || identity(piece).is_some());
+        let is_alone = |piece: &NewPiece| identity(piece).is_some() || matches!(piece, NewPiece::Alias(_));
+        self.batch.retain(|(_, piece)| !dry_run || is_alone(piece));
         if self.batch.is_empty() {
             self.batch_bytes = 0;
             return Ok(());
@@ -268,6 +277,9 @@ impl Reading<'_, '_> {
         let fates = import.engine.store.take_pieces(&pieces, dry_run, stamp)?;
         for ((line, piece), fate) in lines.into_iter().zip(&pieces).zip(fates) {
             let report = &mut import.report;
+            if let (PieceOutcome::Added, NewPiece::Alias(_)) = (&fate, piece) {
+                report.aliases += 1;
+            }
             match (fate, identity(piece)) {
                 (PieceOutcome::Added, Some(_)) => report.added += 1,
                 (PieceOutcome::Updated, Some(_)) => report.updated += 1,
@@ -294,7 +306,7 @@ fn identity(piece: &NewPiece) -> Option<&String> {
     match piece {
         NewPiece::Document(document) => Some(&document.id),
         NewPiece::Item(new) => Some(&new.item.id),
-        NewPiece::Relation(_) | NewPiece::Review(_) | NewPiece::Event(_) => None,
+        NewPiece::Relation(_) | NewPiece::Review(_) | NewPiece::Event(_) | NewPiece::Alias(_) => None,
     }
 }
 

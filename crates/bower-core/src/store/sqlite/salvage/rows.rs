@@ -19,6 +19,7 @@ const TABLES: &[&str] = &[
     "written_tags",
     "document_tags",
     "tag_aliases",
+    "entity_aliases",
     "anchors",
     "vectors",
     "relations",
@@ -367,7 +368,7 @@ fn place_other(
         places.sums.insert(raw.row, number(&values[shape.at("text")]));
         return Ok(());
     }
-    if matches!(shape.name, "tag_aliases" | "document_tags") && !is_first {
+    if matches!(shape.name, "tag_aliases" | "entity_aliases" | "document_tags") && !is_first {
         return Ok(());
     }
     if shape.name == "events" {
