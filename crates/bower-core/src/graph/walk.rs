@@ -164,33 +164,39 @@ impl<'a> Graph<'a> {
     /// Returns an entity.
     pub fn entity(&self, key: EntityKey) -> Entity {
         let limit = hub_limit(self.items);
-        if let (None, None) = (self.allowed.keep, self.aliases.members(key)) {
-            let ranges = self.ranges(key);
-            // So many mentions that the limit is passed whichever rows may not be found.
-            let most: usize = ranges.iter().map(|(segment, range)| range.len().min(segment.live())).sum();
-            let dead: usize = self.segments().map(|segment| segment.rows() - segment.live()).sum();
-            if most > limit + dead + self.stale.len() + self.allowed.drop.len() {
-                return Entity::hub();
+        let items = match self.aliases.members(key) {
+            Some(members) => Some(self.joined(self.aliases.resolve(key), members)),
+            None => {
+                let ranges = self.ranges(key);
+                let is_hub = self.is_surely_hub(&ranges, limit);
+                (!is_hub).then(|| self.mentions_in(key, ranges).take(limit + 1).collect::<Vec<_>>())
             }
-        }
-        let mut items: Vec<(StoredMention, RowId, u32)> = Vec::new();
-        for mention in self.mentions_of(key) {
-            items.push(mention);
-            if items.len() > limit {
-                return Entity::hub();
-            }
-        }
-        let entity = if let [only] = items[..] { Entity::of_one(only) } else { Entity::of(items) };
+        };
+        let entity = match items.as_deref() {
+            Some([only]) => Entity::of_one(*only),
+            Some(all) if all.len() <= limit => Entity::of(items.unwrap_or_default()),
+            Some(_) | None => return Entity::hub(),
+        };
         // In a small store every other word is in more than 5 % of the items.
         let is_common = entity.role == Role::Word && entity.df as f64 > HUB_SHARE * self.items as f64;
         if is_common { Entity::hub() } else { entity }
+    }
+
+    /// Whether an entity has so many mentions that more items than `limit` mention it, whichever rows may not be found.
+    fn is_surely_hub(&self, ranges: &[(&MentionSegment, Range<usize>)], limit: usize) -> bool {
+        let most: usize = ranges.iter().map(|(segment, range)| range.len().min(segment.live())).sum();
+        if self.allowed.keep.is_some() || most <= limit {
+            return false;
+        }
+        let dead: usize = self.segments().map(|segment| segment.rows() - segment.live()).sum();
+        most > limit + dead + self.stale.len() + self.allowed.drop.len()
     }
 
     /// Returns the mentions of an entity by items that may be found: each with the row of its item and the number of its document.
     /// An item that mentions it by several names has one mention.
     pub fn mentions_of(&self, key: EntityKey) -> impl Iterator<Item = (StoredMention, RowId, u32)> + '_ {
         let members = self.aliases.members(key);
-        let one = members.is_none().then(|| self.mentions_in(key));
+        let one = members.is_none().then(|| self.mentions_in(key, self.ranges(key)));
         let several = members.map(|members| self.joined(self.aliases.resolve(key), members));
         one.into_iter().flatten().chain(several.into_iter().flatten())
     }
@@ -198,7 +204,7 @@ impl<'a> Graph<'a> {
     /// Returns the mentions of several entities as those of the one entity that they are, by row.
     fn joined(&self, whole: EntityKey, members: &[EntityKey]) -> Vec<(StoredMention, RowId, u32)> {
         let mut all: Vec<(StoredMention, RowId, u32)> =
-            members.iter().flat_map(|key| self.mentions_in(*key)).collect();
+            members.iter().flat_map(|key| self.mentions_in(*key, self.ranges(*key))).collect();
         all.sort_unstable_by_key(|(mention, row, document)| (*row, *document, mention.order()));
         let mut joined: Vec<(StoredMention, RowId, u32)> = Vec::with_capacity(all.len());
         for (mention, row, document) in all {
@@ -239,10 +245,14 @@ impl<'a> Graph<'a> {
         all.filter(|(_, range)| !range.is_empty()).collect()
     }
 
-    fn mentions_in(&self, key: EntityKey) -> impl Iterator<Item = (StoredMention, RowId, u32)> + '_ {
+    fn mentions_in(
+        &self,
+        key: EntityKey,
+        ranges: Vec<(&'a MentionSegment, Range<usize>)>,
+    ) -> impl Iterator<Item = (StoredMention, RowId, u32)> + '_ {
         let new = self.delta.of_entity(key).filter(|(_, row)| self.allowed.contains(*row));
         let new = new.map(|(mention, row)| (mention, row, self.delta.document(row)));
-        let stored = self.ranges(key).into_iter().flat_map(move |(segment, range)| {
+        let stored = ranges.into_iter().flat_map(move |(segment, range)| {
             let view = segment.view();
             segment.mentions(range).filter_map(move |(mention, at)| {
                 let row = RowId(view.ids[at]);
