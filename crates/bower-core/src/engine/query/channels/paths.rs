@@ -207,6 +207,10 @@ fn folder_fit(folder: &Folder, written: &WrittenPath) -> FolderFit {
     }
     let mut fit =
         FolderFit { ends: folder.folded.ends_with(&written.folded_folders), ..FolderFit::default() };
+    // Most folders are shorter than a whole path.
+    if folder.folded.len() < written.folded.len() {
+        return fit;
+    }
     for (at, whole) in folder.folded.match_indices(&written.folded) {
         let rest = &folder.folded[at + whole.len()..];
         if rest.is_empty() || rest.starts_with('/') {
