@@ -164,18 +164,19 @@ impl<'a> Graph<'a> {
     /// Returns an entity.
     pub fn entity(&self, key: EntityKey) -> Entity {
         let limit = hub_limit(self.items);
-        let items = match self.aliases.members(key) {
-            Some(members) => Some(self.joined(self.aliases.resolve(key), members)),
-            None => {
-                let ranges = self.ranges(key);
-                let is_hub = self.is_surely_hub(&ranges, limit);
-                (!is_hub).then(|| self.mentions_in(key, ranges).take(limit + 1).collect::<Vec<_>>())
+        let items = if let Some(members) = self.aliases.members(key) {
+            self.joined(self.aliases.resolve(key), members)
+        } else {
+            let ranges = self.ranges(key);
+            if self.is_surely_hub(&ranges, limit) {
+                return Entity::hub();
             }
+            self.mentions_in(key, ranges).take(limit + 1).collect()
         };
-        let entity = match items.as_deref() {
-            Some([only]) => Entity::of_one(*only),
-            Some(all) if all.len() <= limit => Entity::of(items.unwrap_or_default()),
-            Some(_) | None => return Entity::hub(),
+        let entity = match items.as_slice() {
+            [only] => Entity::of_one(*only),
+            all if all.len() > limit => return Entity::hub(),
+            _ => Entity::of(items),
         };
         // In a small store every other word is in more than 5 % of the items.
         let is_common = entity.role == Role::Word && entity.df as f64 > HUB_SHARE * self.items as f64;

@@ -9,7 +9,7 @@ fn the_setting_is_a_list_of_files() {
     home.write("notes/rules/ports.md", "# Ports\n\nThe gateway listens on port 8080.\n");
     home.data(["index", "notes"]);
     let ask = |home: &Home| {
-        home.data(["query", "gateway port", "--profile", "athena"])["hits"][0]["citation"].clone()
+        home.data(["query", "gateway port", "--profile", "athena"])["results"][0]["citation"].clone()
     };
     assert_eq!(ask(&home), json!(null));
     home.data(["config", "set", "canonical_files", "CANONICAL.md, rules/*.md"]);
@@ -34,13 +34,13 @@ fn a_file_that_cannot_be_meant_is_refused() {
         ("[\"/\"]", "the name of a file"),
     ] {
         let refused = home.run(["config", "set", "canonical_files", value]);
-        assert!(refused.status == 2 && refused.talk.contains(reason), "{refused:?}");
+        assert!(refused.status == 2 && refused.out.contains(reason), "{refused:?}");
     }
     std::fs::create_dir_all(home.path("home")).unwrap();
     std::fs::write(home.path("home/config.toml"), "threads = 2\ncanonical_files = [1]\n").unwrap();
     let refused = home.run(["config"]);
     assert!(
-        refused.talk.contains("config.toml:2: canonical_files: [1] is not a list of texts"),
+        refused.out.contains("config.toml:2: canonical_files: [1] is not a list of texts"),
         "{refused:?}"
     );
 }

@@ -115,6 +115,16 @@ impl Scope<'_> {
         self.allowed().contains(row)
     }
 
+    /// Whether there are rows between two rows that may be found. Without a selection, rows that were removed count.
+    pub(crate) fn has_between(&self, row: RowId, next: RowId) -> bool {
+        let (from, to) = (row.0.saturating_add(1), next.0.saturating_sub(1));
+        match self.keep {
+            _ if from > to => false,
+            Some(keep) => keep.within(RowId(from)..=RowId(to)).any(|row| !self.hidden.contains(row)),
+            None => (from..=to).any(|row| !self.hidden.contains(RowId(row))),
+        }
+    }
+
     /// Returns the number of rows that a channel retrieves.
     pub(crate) fn depth(&self, channel: Channel, settings: &Settings) -> usize {
         let limit = match self.depth {

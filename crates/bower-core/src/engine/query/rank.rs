@@ -105,7 +105,8 @@ pub(crate) fn by_default(
     }
     note_missing_codes(engine, found, &scores, ranking)?;
     take_times(engine, request, &mut ranked)?;
-    native::gain_from_adjacent(&mut ranked, |row| scores.session(row), siblings, constants);
+    let has_between = |row: RowId, next: RowId| scope.has_between(row, next);
+    native::gain_from_adjacent(&mut ranked, |row| scores.session(row), has_between, siblings, constants);
     if let Some(vector) = found.vector() {
         let best: Vec<RowId> = ranked.iter().take(constants.neighbourhood).map(|one| one.row).collect();
         let likenesses = vector.likenesses(engine, &best)?;
