@@ -17,6 +17,7 @@ mod pairs;
 mod selections;
 pub mod sqlite;
 mod tags;
+mod triples;
 mod upkeep;
 mod vector;
 
@@ -49,6 +50,7 @@ pub use pairs::{OpenPair, PairOutcome, Pairs, PossibleRow, RelationRow, WordingC
 pub use selections::{Counts, RowChanges, Selections};
 pub use sqlite::{SqliteStore, file_in};
 pub use tags::{DocumentTags, GivenTags, RenameOutcome, TagRenaming, Tags, below};
+pub use triples::{Extractor, NewTriples, Triples};
 pub use upkeep::Upkeep;
 pub use vector::{NewTokens, NewVector};
 
@@ -69,6 +71,7 @@ pub trait Store:
     + Lifecycle
     + Journal
     + Tags
+    + Triples
     + Upkeep
     + Exporter
     + Importer

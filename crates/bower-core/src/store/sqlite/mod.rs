@@ -37,6 +37,7 @@ mod selections;
 mod states;
 mod tags;
 mod ties;
+mod triples;
 mod trust;
 mod upkeep;
 
