@@ -100,7 +100,7 @@ impl Entity {
         let df = items.len();
         items.sort_unstable_by_key(|(mention, row, _)| (mention.order(), *row));
         let role = items.first().map_or(Role::Start, |(mention, ..)| mention.role());
-        let is_name = items.iter().any(|(mention, ..)| matches!(mention.role(), Role::Name | Role::Link));
+        let is_name = items.iter().any(|(mention, ..)| mention.role().is_name());
         let mut of_document: HashMap<u32, usize> = HashMap::new();
         let mut documents = 0;
         // Chunks of one document that share its title would lead to nothing but each other.
