@@ -1,5 +1,8 @@
 //! Implements `bower graph`, which shows entities, neighbours and paths and exports the graph, and `bower relate`.
 
+use bower_core::request::ExtractProgress;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use super::{Session, bounds, check_free, local, now, write_file};
@@ -50,6 +53,24 @@ pub fn run(arguments: &GraphArgs, session: &Session) -> Result<ExitCode> {
             let report = service.graph_communities(&body, &bounds, now)?;
             session.out.say(&report, |look| graph::communities(&report, look))?;
         }
+        GraphAction::Extract { remove: Some(source), .. } => {
+            let removed = service.remove_triples(source, &bounds, now)?;
+            session.out.say(&removed, |look| graph::removed(&removed, look))?;
+            session.maintain(&service);
+        }
+        GraphAction::Extract { limit, dry_run, remove: None } => {
+            let bar = extract_bar(session);
+            let show = |step: ExtractProgress| {
+                bar.set_length(step.total as u64);
+                bar.set_position(step.items as u64);
+                bar.set_message(format!("{} of {} items, {} triples", step.items, step.total, step.triples));
+            };
+            let ended = service.graph_extract(*limit, *dry_run, &bounds, now, &show);
+            bar.finish_and_clear();
+            let report = ended?;
+            session.out.say(&report, |look| graph::extracted(&report, look))?;
+            session.maintain(&service);
+        }
         GraphAction::Export { form, output, force, limit, kinds } => {
             if let Some(file) = output {
                 check_free(file, *force, "name a file")?;
@@ -81,6 +102,15 @@ pub fn run(arguments: &GraphArgs, session: &Session) -> Result<ExitCode> {
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Returns a bar for an extraction; it is hidden if standard error is no terminal.
+fn extract_bar(session: &Session) -> ProgressBar {
+    if session.out.quiet || !std::io::stderr().is_terminal() {
+        return ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
+    }
+    let style = ProgressStyle::with_template("{bar:24.green/dim} {percent:>3}% {msg}, {eta} left");
+    ProgressBar::new(0).with_style(style.expect("the template is a constant"))
 }
 
 /// States a relation, or takes it back, and prints it.
