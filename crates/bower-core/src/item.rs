@@ -130,11 +130,13 @@ mod anchor;
 mod link;
 mod provenance;
 mod row_set;
+mod triple;
 
 pub use anchor::{Anchor, AnchorState, CheckedAnchor, MOST_ANCHORS, TextHash};
 pub(crate) use link::linked_path;
 pub use provenance::{Admission, Author, Origin, Provenance, TakenHow};
 pub use row_set::RowSet;
+pub use triple::{SourcedTriple, Triple};
 
 words! {
     /// The kind of an item: a memory that somebody decided to keep, or a part of an indexed document.
@@ -370,6 +372,8 @@ words! {
         Tag = "tag",
         /// As a name, identifier, quoted phrase or address.
         Name = "name",
+        /// As a subject or object of a relation that a language model read off the text.
+        Triple = "triple",
         /// As a word of a memory or of a turn of a conversation.
         Word = "word",
         /// As a part of a longer name, or as the first word of a sentence: only a hint.
@@ -380,8 +384,8 @@ words! {
 words! {
     /// A node of the graph: a document, a memory, or an entity by how it is mentioned most strongly.
     NodeKind, "node kind" {
-        Document = "document", Memory = "memory", Title = "title", Link = "link", Tag = "tag", Name = "name", Word = "word",
-        Part = "part",
+        Document = "document", Memory = "memory", Title = "title", Link = "link", Tag = "tag", Name = "name",
+        Triple = "triple", Word = "word", Part = "part",
     }
 }
 
@@ -399,6 +403,7 @@ impl From<EntityKind> for NodeKind {
             EntityKind::Link => Self::Link,
             EntityKind::Tag => Self::Tag,
             EntityKind::Name => Self::Name,
+            EntityKind::Triple => Self::Triple,
             EntityKind::Word => Self::Word,
             EntityKind::Part => Self::Part,
         }

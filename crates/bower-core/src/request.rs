@@ -14,6 +14,7 @@ pub mod moving;
 mod part;
 mod relate;
 mod tags;
+mod triples;
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -47,9 +48,10 @@ pub use forget::{
     Elsewhere, Erased, ForgetRequest, Forgetting, Forgotten, Receipt, Residue, ResidueFile, ResidueTerm,
 };
 pub use graph::{
-    CentralItem, CommunitiesReport, CommunitiesRequest, EntityMention, EntityName, EntityReport,
-    EntityRequest, GraphCommunity, GraphEdge, GraphLevel, GraphNode, GraphPath, GraphRequest, Hop,
-    NearEntity, Neighbours, NeighboursRequest, PathRequest, Proof, RelatedMemory, WholeGraph,
+    CentralItem, CommunitiesReport, CommunitiesRequest, EntityMention, EntityName, EntityRelation,
+    EntityReport, EntityRequest, GraphCommunity, GraphEdge, GraphLevel, GraphNode, GraphPath, GraphRelation,
+    GraphRequest, Hop, NearEntity, Neighbours, NeighboursRequest, PathRequest, Proof, RelatedMemory,
+    WholeGraph,
 };
 pub use indexing::{FileProblem, IndexProgress, IndexReport, IndexRequest, Skipped};
 pub use life::{
@@ -61,6 +63,10 @@ pub use part::VisibleStatus;
 pub use relate::{RelateOutcome, RelateRequest, Related};
 pub use tags::{
     RenameTags, RenamedTags, TagAlias, TagCount, TagImportRequest, TagIndexRead, TagIndexWritten, TagList,
+};
+pub use triples::{
+    DroppedAnswers, ExtractProgress, ExtractReport, ExtractRequest, FailedRequests, RemovedTriples,
+    TripleSource,
 };
 
 pub use crate::rank::brief::{BriefLine, Section as BriefSection};

@@ -1,6 +1,9 @@
 //! Sends requests to a language model by the chat completions API, only if the settings name one.
 //! The key comes from the environment. It is sent in one header, and appears in no file, message or error.
 
+#[cfg(test)]
+mod triples;
+
 use std::io::Read;
 use std::time::{Duration, Instant};
 

@@ -218,6 +218,8 @@ impl Engine {
                 mentions.push(EntityMention { kind: kind_of(stored.role()), count: stored.count(), proof });
             }
         }
+        let shown = entity.mentions.iter().take(most).filter_map(|(_, row, _)| items.get(row));
+        let relations = shown.flat_map(|item| item.relations_of(entity.key)).take(request.limit).collect();
         spellings.remove(name.name.as_str());
         let mut aliases: Vec<(&str, usize)> = spellings.into_iter().collect();
         aliases.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
@@ -229,6 +231,7 @@ impl Engine {
             documents: entity.documents(),
             hub: entity.is_hub,
             mentions,
+            relations,
             also: others.iter().map(|other| other.name(&items)).collect(),
             entity: name,
         })
@@ -254,9 +257,15 @@ impl Engine {
         let near = |graph: &Graph<'_>| nearest(graph, start, request);
         let ((near, own), _) = with_graph(self, &scope, &[], near)?;
         let strongest = |listed: &Listed| listed.mentions.first().map(|(_, row, _)| *row);
+        let of_start: Vec<RowId> = match start {
+            NodeId::Item(row) => vec![row],
+            NodeId::Entity(_) => {
+                own.iter().flat_map(|own| &own.mentions).take(SPELLED).map(|(_, row, _)| *row).collect()
+            }
+        };
         let mut rows: Vec<RowId> = near.iter().map(|(_, near)| near.by.1).collect();
         rows.extend(near.iter().filter_map(|(listed, _)| strongest(listed)));
-        rows.extend(own.iter().filter_map(strongest));
+        rows.extend(&of_start);
         let related = match start {
             NodeId::Item(row) => related(self, &scope, &[row])?,
             NodeId::Entity(_) => Vec::new(),
@@ -272,11 +281,13 @@ impl Engine {
             let item = items.get(&near.by.1)?;
             let names = [near.by.2, Some(listed.key)].into_iter().flatten();
             let names: Vec<&str> = names.filter_map(|key| Some(item.mention(key)?.name.as_str())).collect();
+            let relation = near.by.2.and_then(|before| item.relation(before, listed.key));
             Some(NearEntity {
                 entity: listed.name(&items),
                 depth: near.depth,
                 weight: near.weight as f32,
-                relation: near.by.2.and_then(|before| item.relation(before, listed.key)),
+                relation_source: relation.as_ref().and_then(|one| one.source.clone()),
+                relation: relation.map(|one| one.relation),
                 proof: item.proof(&names),
             })
         });
@@ -285,7 +296,13 @@ impl Engine {
             let memory = items.get(if inverse { &one.row } else { &one.other })?.proof(&[]);
             Some(RelatedMemory { relation: one.relation, inverse, strength: one.strength, memory })
         });
+        let stated = of_start.iter().filter_map(|row| items.get(row));
+        let relations = stated.flat_map(|item| match start {
+            NodeId::Item(_) => item.relations().collect::<Vec<_>>(),
+            NodeId::Entity(key) => item.relations_of(key).collect(),
+        });
         Ok(Neighbours {
+            relations: relations.take(request.limit).collect(),
             neighbours: neighbours.collect(),
             related: related.collect(),
             entity: own.map(|own| own.name(&items)),
@@ -355,14 +372,11 @@ impl Engine {
         if request.limit == Some(0) {
             return Err(Error::invalid("limit 0", "use 1 or more"));
         }
-        let mut graph = whole::whole(self, visibility, request)?;
+        let mut collected = whole::whole(self, visibility, request)?;
         if request.communities {
-            communities::mark(self, visibility, request, &mut graph)?;
+            communities::mark(self, visibility, request, &mut collected.graph)?;
         }
-        if let Some(most) = request.limit {
-            whole::keep_strongest(&mut graph, most);
-        }
-        Ok(graph)
+        Ok(collected.with_related(request.limit))
     }
 
     /// Returns the communities of the documents, memories and entities that the caller may see. Reads every text.

@@ -13,4 +13,5 @@ pub(crate) mod residue;
 pub(crate) mod schedule;
 mod settle;
 mod tags;
+mod triples;
 mod wording;

@@ -23,13 +23,15 @@ pub(crate) fn of_chunk(document: &NewDocument, chunk: &NewChunk, indexed: &str) 
         section: chunk.section.as_deref(),
         content: &chunk.content,
         tags: &chunk.tags,
+        // A new text was not read yet.
+        triples: &[],
         has_words: document.session.is_some(),
     };
     DeltaData { terms: text::encode_terms(indexed, LANGUAGE), mentions: Some(graph::encode(&source)) }
 }
 
 /// Returns the rows whose mentions changed after one change and up to another, ascending: those with a new text, and those
-/// with other tags.
+/// with other tags or triples.
 pub(crate) fn changed_rows(store: &dyn Store, after: Change, upto: Change) -> Result<Vec<RowId>> {
     let mut rows = store.text_rows(after, upto)?;
     rows.extend(store.retagged(after, upto)?);
@@ -76,6 +78,7 @@ pub(crate) fn text_of(source: &MentionSource) -> ItemText<'_> {
         section: source.section.as_deref(),
         content: &source.content,
         tags: &source.tags,
+        triples: &source.triples,
         has_words: source.is_said,
     }
 }

@@ -56,6 +56,8 @@ pub enum Role {
     Part,
     /// A word of a memory or of a turn of a conversation.
     Word,
+    /// A subject or object of a relation that a language model read off the text.
+    Triple,
     /// A name in the text.
     Name,
     /// A tag.
@@ -67,8 +69,13 @@ pub enum Role {
 }
 
 impl Role {
-    const ALL: [Self; 7] =
-        [Self::Start, Self::Part, Self::Word, Self::Name, Self::Tag, Self::Link, Self::Title];
+    const ALL: [Self; 8] =
+        [Self::Start, Self::Part, Self::Word, Self::Triple, Self::Name, Self::Tag, Self::Link, Self::Title];
+
+    /// Whether the text itself mentions the entity as a name. A title alone is often none (`Getting started`).
+    pub fn is_name(self) -> bool {
+        matches!(self, Self::Triple | Self::Name | Self::Link)
+    }
 }
 
 /// A mention as stored: the entity's key, and in the lowest 8 bits the role and the number of occurrences.

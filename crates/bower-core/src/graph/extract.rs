@@ -14,7 +14,7 @@ use std::ops::{ControlFlow, Range};
 use super::entity::{EntityKey, Role, StoredMention, fold};
 use super::links::{LinkForm, written_links};
 use super::scan::{Before, Kind, ScannedWord, scan};
-use crate::item::linked_path;
+use crate::item::{SourcedTriple, linked_path};
 use crate::text::{self, Analyzer, Language, Purpose, TermShape};
 
 /// Most mentions that are kept of one item: the strongest, in the order of the text.
@@ -45,6 +45,8 @@ pub struct ItemText<'a> {
     pub content: &'a str,
     /// Its tags.
     pub tags: &'a [String],
+    /// The relations that language models read off its text.
+    pub triples: &'a [SourcedTriple],
     /// Whether its words are entities too: it is a memory or a turn of a conversation.
     pub has_words: bool,
 }
@@ -80,8 +82,25 @@ fn document_number(id: &str) -> u32 {
     (text::hash(id) as u32).max(1)
 }
 
+/// A relation between two entities that an item mentions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TypedEdge<'a> {
+    /// The entity that has the relation.
+    pub from: EntityKey,
+    /// The relation with its names and its source.
+    pub stated: &'a SourcedTriple,
+    /// The entity to which it leads.
+    pub to: EntityKey,
+}
+
 /// Returns the entities that an item mentions, each once: strongest role first, then in the order of the text.
 pub fn mentions<'a>(source: &ItemText<'a>) -> Vec<Mention<'a>> {
+    mentions_and_edges(source).0
+}
+
+/// Returns the entities that an item mentions as [`mentions`] does, and the relations between them that language models read
+/// off its text.
+pub fn mentions_and_edges<'a>(source: &ItemText<'a>) -> (Vec<Mention<'a>>, Vec<TypedEdge<'a>>) {
     let mut found = Found::default();
     if let Some(title) = source.title {
         found.add_title(title);
@@ -101,13 +120,16 @@ pub fn mentions<'a>(source: &ItemText<'a>) -> Vec<Mention<'a>> {
     found.add_links(source.content, source.path);
     found.add_names(source.content, Role::Name);
     found.join_surnames();
+    let mut edges = found.add_triples(source.triples);
     if source.has_words {
         found.add_words(source.content);
     }
     let mut mentions = found.mentions;
     mentions.sort_by_key(|mention| std::cmp::Reverse(mention.role));
     mentions.truncate(MOST_MENTIONS);
-    mentions
+    let is_kept = |key: EntityKey| mentions.iter().any(|mention| mention.key == key);
+    edges.retain(|edge| is_kept(edge.from) && is_kept(edge.to));
+    (mentions, edges)
 }
 
 /// Mentions found so far, in the order of the text.
@@ -134,6 +156,18 @@ impl<'a> Found<'a> {
         }
         self.places.insert(key, self.mentions.len());
         self.mentions.push(Mention { key, name: name(), role, count: 1 });
+    }
+
+    /// Adds a name that a triple has, or makes a weaker mention of it one. It is no further occurrence.
+    fn raise(&mut self, key: EntityKey, name: &'a str) {
+        match self.places.get(&key) {
+            Some(&at) if self.mentions[at].role >= Role::Triple => {}
+            Some(&at) => {
+                let mention = &mut self.mentions[at];
+                (mention.role, mention.name) = (Role::Triple, name.into());
+            }
+            None => self.add(key, Role::Triple, || name.into()),
+        }
     }
 
     fn add_named(&mut self, name: &'a str, role: Role) {
@@ -310,6 +344,25 @@ impl<'a> Found<'a> {
         }
         self.mentions.retain(|mention| mention.count > 0);
         self.places = self.mentions.iter().enumerate().map(|(at, mention)| (mention.key, at)).collect();
+    }
+
+    /// Adds the subjects and objects of triples, and returns the edges between them. A surname is the whole name here too.
+    fn add_triples(&mut self, triples: &'a [SourcedTriple]) -> Vec<TypedEdge<'a>> {
+        let mut edges = Vec::with_capacity(triples.len());
+        for stated in triples {
+            let [from, to] = [&stated.triple.subject, &stated.triple.object].map(|name| {
+                let folded = fold(name);
+                let whole =
+                    self.within.get(&folded).filter(|whole| self.places.contains_key(*whole)).copied();
+                let key = whole.unwrap_or_else(|| EntityKey::of(&folded));
+                self.raise(key, name);
+                key
+            });
+            if from != to {
+                edges.push(TypedEdge { from, stated, to });
+            }
+        }
+        edges
     }
 
     /// Adds the stems of the words of a text, without stop words.

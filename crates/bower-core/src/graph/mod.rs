@@ -20,6 +20,7 @@ mod segment;
 #[cfg_attr(not(test), allow(dead_code, unused_imports, reason = "fuzzers use a part of it"))]
 #[allow(clippy::unwrap_used, reason = "it is made for tests, which fuzzers share")]
 mod testing;
+mod triples;
 mod walk;
 
 pub use crate::generation::MANIFEST;
@@ -33,11 +34,12 @@ pub use communities::{CommunityMember, connected_components, modularity};
 pub use compact::compact;
 pub use delta::{EntityOrder, MentionDelta};
 pub use entity::{EntityKey, NodeId, Role, StoredMention, fold};
-pub use extract::{ItemText, encode, mentions};
+pub use extract::{ItemText, encode, mentions_and_edges};
 pub use links::{LinkForm, WrittenLink, written_links};
 pub use path::likeliest;
 pub use resolve::{LinkDocument, LinkEnd, LinkIndex, tried_paths};
 pub use segment::GraphIndex;
 #[cfg(any(test, feature = "fuzzing"))]
 pub use testing::damaged;
+pub use triples::{TriplesRead, read_triples, relation_type};
 pub use walk::{Entity, Graph, ItemLink, Seeds, Walked, add_links, hub_limit, walk};

@@ -103,7 +103,7 @@ impl Entity {
         let df = items.len();
         items.sort_unstable_by_key(|(mention, row, _)| (mention.order(), *row));
         let role = items.first().map_or(Role::Start, |(mention, ..)| mention.role());
-        let is_name = items.iter().any(|(mention, ..)| matches!(mention.role(), Role::Name | Role::Link));
+        let is_name = items.iter().any(|(mention, ..)| mention.role().is_name());
         let mut of_documents: Vec<u32> =
             items.iter().map(|(.., document)| *document).filter(|document| *document != 0).collect();
         let memories = df - of_documents.len();
@@ -127,7 +127,7 @@ impl Entity {
     /// Makes an entity of the only mention of it. Most entities have only one.
     fn of_one((mention, row, _): (StoredMention, RowId, u32)) -> Self {
         let role = mention.role();
-        let is_name = matches!(role, Role::Name | Role::Link);
+        let is_name = role.is_name();
         Self { df: 1, role, is_name, is_shared: false, is_hub: false, items: vec![(row, mention)] }
     }
 

@@ -3,7 +3,7 @@
 
 mod prompt;
 
-pub(crate) use prompt::{pattern_prompt, rerank_prompt, settle_prompt};
+pub(crate) use prompt::{TRIPLES_PROMPT, pattern_prompt, rerank_prompt, settle_prompt, triples_prompt};
 
 use std::time::Duration;
 

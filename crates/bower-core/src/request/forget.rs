@@ -75,6 +75,9 @@ pub struct Receipt {
     pub anchors: usize,
     /// Number of their free fields.
     pub fields: usize,
+    /// Number of relations that language models read off their texts.
+    #[serde(skip_serializing_if = "super::is_zero")]
+    pub triples: usize,
     /// Number of relations to or from them.
     pub relations: usize,
     /// Number of their reviews.

@@ -49,6 +49,9 @@ pub struct Hop {
     /// The relation that the item states between the two names, or that connects it with the memory of the next hop.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub relation: Option<String>,
+    /// The source of that relation if a language model read it off the item: `llm:` and the model's name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub relation_source: Option<String>,
     /// The item.
     pub proof: Proof,
 }
@@ -80,9 +83,27 @@ pub struct EntityReport {
     pub hub: bool,
     /// The mentions, strongest first.
     pub mentions: Vec<EntityMention>,
+    /// Relations of it that a language model read off these items.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub relations: Vec<EntityRelation>,
     /// Other entities of that name, such as a tag.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<EntityName>,
+}
+
+/// A relation of an entity that a language model read off an item.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct EntityRelation {
+    /// The name that has the relation.
+    pub subject: String,
+    /// The relation.
+    pub relation: String,
+    /// The name to which it leads.
+    pub object: String,
+    /// Its source: `llm:` and the model's name.
+    pub source: String,
+    /// The item.
+    pub proof: Proof,
 }
 
 /// A mention of an entity by an item.
@@ -123,6 +144,9 @@ pub struct Neighbours {
     /// The memories that the item is related to, if it is a memory.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub related: Vec<RelatedMemory>,
+    /// Relations of the entity, or those of the item, that a language model read off texts.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub relations: Vec<EntityRelation>,
     /// Its neighbours, those at one step first, then the likeliest first.
     pub neighbours: Vec<NearEntity>,
 }
@@ -139,6 +163,9 @@ pub struct NearEntity {
     /// The relation that this item states between the two, if it states one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub relation: Option<String>,
+    /// The source of that relation if a language model read it off the item: `llm:` and the model's name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub relation_source: Option<String>,
     /// The item that connects them most strongly.
     pub proof: Proof,
 }
@@ -198,6 +225,9 @@ pub struct WholeGraph {
     pub nodes: Vec<GraphNode>,
     /// Mentions, by entity.
     pub edges: Vec<GraphEdge>,
+    /// Relations between entities that language models read off items, by entity.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub relations: Vec<GraphRelation>,
     /// Names of the entities that so many documents mention that they are no nodes.
     pub hubs: Vec<String>,
 }
@@ -229,6 +259,23 @@ pub struct GraphEdge {
     pub kind: EntityKind,
     /// (1 + ln n) ln(1 + D / d): n mentions here, d of D documents and memories mention it.
     pub weight: f32,
+}
+
+/// A relation between two entities that a language model read off items.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct GraphRelation {
+    /// Id of the entity that has the relation.
+    pub from: String,
+    /// Id of the entity to which it leads.
+    pub to: String,
+    /// The relation.
+    pub relation: String,
+    /// Its source: `llm:` and the model's name.
+    pub source: String,
+    /// Id of the first item off which it was read.
+    pub proof: String,
+    /// Number of such items.
+    pub items: usize,
 }
 
 /// A request for the communities of the graph.

@@ -16,6 +16,7 @@ mod origins;
 mod pairs;
 mod sessions;
 mod tags;
+mod triples;
 
 use jiff::Timestamp;
 use serde_json::{Map, json};

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use super::clock::Stamp;
 use super::vector::{NewTokens, NewVector};
 use crate::error::Result;
-use crate::item::{Change, RowId, RowSet};
+use crate::item::{Change, RowId, RowSet, SourcedTriple};
 
 /// The bit of a parent's number that only sessions have.
 pub const SESSION: u64 = 1 << 63;
@@ -44,6 +44,8 @@ pub struct MentionSource {
     pub content: String,
     /// Its tags.
     pub tags: Vec<String>,
+    /// The relations that language models read off its text, by source.
+    pub triples: Vec<SourcedTriple>,
     /// Whether it is a memory or a turn of a conversation.
     pub is_said: bool,
 }
@@ -96,8 +98,8 @@ pub trait IndexFeed {
     fn gone(&self, after: Change, upto: Change) -> Result<RowSet>;
     /// Returns the rows whose text was written after one change and up to another, ascending.
     fn text_rows(&self, after: Change, upto: Change) -> Result<Vec<RowId>>;
-    /// Returns the rows whose tags changed after one change and up to another, though their text stayed; ascending. Of the
-    /// indexes only the graph's holds tags.
+    /// Returns the rows whose tags or triples changed after one change and up to another, though their text stayed; ascending.
+    /// Of the indexes only the graph's holds tags and triples.
     fn retagged(&self, after: Change, upto: Change) -> Result<Vec<RowId>>;
     /// Returns the indexed texts of those rows that still exist.
     fn texts(&self, rows: &[RowId]) -> Result<Vec<IndexedText>>;

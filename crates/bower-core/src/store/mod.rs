@@ -18,6 +18,7 @@ mod pairs;
 mod selections;
 pub mod sqlite;
 mod tags;
+mod triples;
 mod upkeep;
 mod vector;
 
@@ -51,6 +52,7 @@ pub use pairs::{OpenPair, PairOutcome, Pairs, PossibleRow, RelationRow, WordingC
 pub use selections::{Counts, RowChanges, Selections};
 pub use sqlite::{SqliteStore, file_in};
 pub use tags::{DocumentTags, GivenTags, RenameOutcome, TagRenaming, Tags, below};
+pub use triples::{Extractor, NewTriples, Triples};
 pub use upkeep::Upkeep;
 pub use vector::{NewTokens, NewVector};
 
@@ -72,6 +74,7 @@ pub trait Store:
     + Journal
     + Tags
     + Aliases
+    + Triples
     + Upkeep
     + Exporter
     + Importer

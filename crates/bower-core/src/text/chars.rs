@@ -70,6 +70,11 @@ pub(super) fn class(c: char) -> Class {
     }
 }
 
+/// Whether a character is of a script that puts no spaces between words.
+pub fn is_unspaced(c: char) -> bool {
+    class(c) == Class::Unspaced
+}
+
 /// Whether a single character of a script without spaces is a word (`猫`), unlike kana and Thai letters.
 pub(super) fn is_ideograph(c: char) -> bool {
     matches!(u32::from(c), 0x3007 | 0x3400..=0x4DBF | 0x4E00..=0x9FFF | 0xF900..=0xFAFF | 0x2_0000..=0x3_FFFF)

@@ -122,6 +122,21 @@ pub enum GraphAction {
         #[arg(value_name = "NAME")]
         name: Option<String>,
     },
+    /// Let the language model of the settings read relations between names off the texts, which are sent to it
+    ///
+    /// Nothing is sent unless the settings llm, llm_url and llm_model name a model. It reads each text once. Its relations are kept apart
+    /// from those that people state, and --remove deletes them.
+    Extract {
+        /// Number of items whose texts are sent [default: all]
+        #[arg(long, short = 'n', value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+        limit: Option<u32>,
+        /// Only count what would be sent
+        #[arg(long)]
+        dry_run: bool,
+        /// Remove all relations of a source instead, such as llm:NAME for the model of that name
+        #[arg(long, value_name = "SOURCE", value_parser = filled, conflicts_with_all = ["limit", "dry_run"])]
+        remove: Option<String>,
+    },
     /// Write the graph for other programs, or as a page with a drawing
     Export {
         /// The form of the file

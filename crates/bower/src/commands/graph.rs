@@ -1,5 +1,9 @@
 //! Implements `bower graph`, which shows entities, neighbours and paths and exports the graph, and `bower relate`.
 
+use bower_core::request::ExtractProgress;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::IsTerminal;
+use std::path::Path;
 use std::process::ExitCode;
 
 use super::{Session, bounds, check_free, local, now, write_file};
@@ -7,7 +11,8 @@ use crate::cli::{Format, GraphAction, GraphArgs, GraphForm, RelateArgs};
 use crate::failure::{Exit, Failure, Result};
 use crate::render::{graph, graph_file};
 use crate::service::{
-    AliasBody, AliasesBody, CommunitiesBody, EntityBody, GraphBody, NeighboursBody, PathBody, RelateBody,
+    AliasBody, AliasesBody, Bounds, CommunitiesBody, EntityBody, GraphBody, NeighboursBody, PathBody,
+    RelateBody, Service,
 };
 
 /// Nodes of a drawing: more cannot be told apart.
@@ -62,16 +67,16 @@ pub fn run(arguments: &GraphArgs, session: &Session) -> Result<ExitCode> {
             let list = service.aliases(&AliasesBody { name: name.clone() }, &bounds, now)?;
             session.out.say(&list, |look| graph::aliases(&list, look))?;
         }
+        GraphAction::Extract { remove: Some(source), .. } => {
+            let removed = service.remove_triples(source, &bounds, now)?;
+            session.out.say(&removed, |look| graph::removed(&removed, look))?;
+            session.maintain(&service);
+        }
+        GraphAction::Extract { limit, dry_run, remove: None } => {
+            extract(session, &service, &bounds, *limit, *dry_run)?;
+        }
         GraphAction::Export { form, output, force, limit, kinds } => {
-            if let Some(file) = output {
-                check_free(file, *force, "name a file")?;
-            }
-            if let (GraphForm::Html, Some(limit @ 2_001..)) = (form, limit) {
-                return Err(Failure::usage(
-                    format!("--limit {limit} for a page"),
-                    "use at most 2000; a browser cannot draw more",
-                ));
-            }
+            check_export(output.as_deref(), *force, *form, *limit)?;
             let limit = limit.or((*form == GraphForm::Html).then_some(DRAWN));
             let body = GraphBody { kinds: kinds.clone(), limit, communities: true, ..GraphBody::default() };
             let whole = service.graph(&body, &bounds, now)?;
@@ -93,6 +98,51 @@ pub fn run(arguments: &GraphArgs, session: &Session) -> Result<ExitCode> {
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Checks an export before the graph is read.
+fn check_export(output: Option<&Path>, force: bool, form: GraphForm, limit: Option<u32>) -> Result<()> {
+    if let Some(file) = output {
+        check_free(file, force, "name a file")?;
+    }
+    match (form, limit) {
+        (GraphForm::Html, Some(limit @ 2_001..)) => Err(Failure::usage(
+            format!("--limit {limit} for a page"),
+            "use at most 2000; a browser cannot draw more",
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Lets the language model read triples off the texts, with a bar.
+fn extract(
+    session: &Session,
+    service: &Service,
+    bounds: &Bounds,
+    limit: Option<u32>,
+    dry_run: bool,
+) -> Result<()> {
+    let bar = extract_bar(session);
+    let show = |step: ExtractProgress| {
+        bar.set_length(step.total as u64);
+        bar.set_position(step.items as u64);
+        bar.set_message(format!("{} of {} items, {} triples", step.items, step.total, step.triples));
+    };
+    let ended = service.graph_extract(limit, dry_run, bounds, now(), &show);
+    bar.finish_and_clear();
+    let report = ended?;
+    session.out.say(&report, |look| graph::extracted(&report, look))?;
+    session.maintain(service);
+    Ok(())
+}
+
+/// Returns a bar for an extraction; it is hidden if standard error is no terminal.
+fn extract_bar(session: &Session) -> ProgressBar {
+    if session.out.quiet || !std::io::stderr().is_terminal() {
+        return ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
+    }
+    let style = ProgressStyle::with_template("{bar:24.green/dim} {percent:>3}% {msg}, {eta} left");
+    ProgressBar::new(0).with_style(style.expect("the template is a constant"))
 }
 
 /// States a relation, or takes it back, and prints it.

@@ -39,6 +39,7 @@ fn counts(receipt: &Receipt) -> String {
         (receipt.tags, "tag"),
         (receipt.anchors, "anchor"),
         (receipt.fields, "field"),
+        (receipt.triples, "triple"),
         (receipt.relations, "relation"),
         (receipt.reviews, "review"),
         (receipt.given, "record of being given"),

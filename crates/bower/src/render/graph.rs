@@ -2,8 +2,8 @@
 
 use bower_core::item::EntityKind;
 use bower_core::request::{
-    AliasList, AliasOutcome, CommunitiesReport, EntityName, EntityReport, GraphPath, Hop, Neighbours, Proof,
-    RelateOutcome, Related, StatedAlias, WholeGraph,
+    AliasList, AliasOutcome, CommunitiesReport, EntityName, EntityRelation, EntityReport, ExtractReport,
+    GraphPath, Hop, Neighbours, Proof, RelateOutcome, Related, RemovedTriples, StatedAlias, WholeGraph,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -41,10 +41,28 @@ pub fn entity(report: &EntityReport, look: &Look) -> String {
     for mention in &report.mentions {
         out.push_str(&proof("  ", &format!("{:5} ", mention.kind.word()), &mention.proof, look));
     }
+    out.push_str(&relations(&report.relations, look));
     let more = report.entity.items.saturating_sub(report.mentions.len());
     if more > 0 {
         let note = format!("{} more: bower graph entity NAME --limit 200\n", thousands(more as u64));
         out.push_str(&look.paint(style::DIM, &format!("  {note}")));
+    }
+    out
+}
+
+/// Renders relations that language models read off texts, each with the item that proves it.
+fn relations(relations: &[EntityRelation], look: &Look) -> String {
+    let mut out = String::new();
+    for one in relations {
+        let _ = writeln!(
+            out,
+            "  {}  {}  {}  {}",
+            look.paint(style::NAME, &line(&one.subject)),
+            line(&one.relation),
+            look.paint(style::NAME, &line(&one.object)),
+            look.paint(style::DIM, &format!("({})", line(&one.source)))
+        );
+        out.push_str(&proof("    ", "", &one.proof, look));
     }
     out
 }
@@ -63,7 +81,8 @@ pub fn neighbours(near: &Neighbours, look: &Look) -> String {
         };
         let note = format!(
             "{}, {}{steps}",
-            neighbour.relation.as_deref().map_or_else(|| neighbour.entity.kind.word().to_owned(), line),
+            relation(neighbour.relation.as_deref(), neighbour.relation_source.as_deref())
+                .unwrap_or_else(|| neighbour.entity.kind.word().to_owned()),
             count(neighbour.entity.items as u64, "item")
         );
         let _ = writeln!(
@@ -80,7 +99,8 @@ pub fn neighbours(near: &Neighbours, look: &Look) -> String {
         let mark = if one.inverse { format!("<- {relation} ") } else { format!("{relation} -> ") };
         out.push_str(&proof("  ", &mark, &one.memory, look));
     }
-    if near.neighbours.is_empty() && near.related.is_empty() {
+    out.push_str(&relations(&near.relations, look));
+    if near.neighbours.is_empty() && near.related.is_empty() && near.relations.is_empty() {
         out.push_str("  nothing else is mentioned together with it by two documents\n");
     }
     out
@@ -158,12 +178,16 @@ pub fn hops(hops: &[Hop], lead: &str, look: &Look) -> String {
         }
         out.push_str(&proof(&format!("{lead}  "), "", &hop.proof, look));
         if let Some(to) = &hop.to {
-            let note = match (&hop.relation, hop.kind) {
-                (Some(relation), _) => format!(" ({})", line(relation)),
+            let stated = relation(hop.relation.as_deref(), hop.relation_source.as_deref());
+            let note = match (stated, hop.kind) {
+                (Some(relation), _) => format!(" ({relation})"),
                 (None, Some(EntityKind::Link)) => " (linked)".to_owned(),
                 (None, Some(EntityKind::Tag)) => " (tag)".to_owned(),
                 (None, Some(EntityKind::Title)) => " (title)".to_owned(),
-                (None, Some(EntityKind::Name | EntityKind::Word | EntityKind::Part) | None) => String::new(),
+                (
+                    None,
+                    Some(EntityKind::Name | EntityKind::Triple | EntityKind::Word | EntityKind::Part) | None,
+                ) => String::new(),
             };
             let alias = hop.alias.as_deref().map(|name| format!(" = {} (alias)", line(name)));
             let _ = writeln!(
@@ -177,6 +201,63 @@ pub fn hops(hops: &[Hop], lead: &str, look: &Look) -> String {
         }
     }
     out
+}
+
+/// Returns a relation with its source, if a language model read it off a text.
+fn relation(relation: Option<&str>, source: Option<&str>) -> Option<String> {
+    let source = source.map_or_else(String::new, |source| format!(", {}", line(source)));
+    relation.map(|relation| line(relation) + &source)
+}
+
+/// Renders the triples that a language model read off texts.
+pub fn extracted(report: &ExtractReport, look: &Look) -> String {
+    let items = |number: usize| count(number as u64, "item");
+    let requests = count(report.requests as u64, "request");
+    let mut out = if report.dry_run {
+        format!("{}: would send the texts of {} in {requests}\n", line(&report.source), items(report.items))
+    } else {
+        let triples = count(report.triples as u64, "triple");
+        format!("{}: {triples} from {} in {requests}\n", line(&report.source), items(report.items))
+    };
+    let dropped = &report.dropped;
+    let notes = [
+        (report.known, "it had read {} before"),
+        (report.cached, "{} have a text that it had read before"),
+        (report.waiting, "{} wait for a further run"),
+        (dropped.unreadable, "{} had an answer that cannot be read"),
+    ];
+    let mut notes: Vec<String> = notes
+        .into_iter()
+        .filter(|(number, _)| *number > 0)
+        .map(|(number, note)| note.replace("{}", &items(number)))
+        .collect();
+    let triples = [
+        (dropped.invented, "with a name that the text does not have"),
+        (dropped.malformed, "in a wrong form"),
+        (dropped.surplus, "beyond the most of an item"),
+    ];
+    notes.extend(
+        triples
+            .into_iter()
+            .filter(|(number, _)| *number > 0)
+            .map(|(number, why)| format!("dropped {} {why}", count(number as u64, "triple"))),
+    );
+    for note in notes {
+        out.push_str(&look.paint(style::DIM, wrapped("  ", &note, look).trim_end()));
+        out.push('\n');
+    }
+    for failed in &report.failures {
+        let requests = count(failed.requests as u64, "request");
+        out.push_str(&wrapped("! ", &format!("{requests} had no answer: {}", line(&failed.why)), look));
+    }
+    out
+}
+
+/// Renders the triples that were removed.
+pub fn removed(removed: &RemovedTriples, look: &Look) -> String {
+    let triples = count(removed.triples as u64, "triple");
+    let items = count(removed.items as u64, "item");
+    wrapped("", &format!("removed {triples} of {} from {items}", line(&removed.source)), look)
 }
 
 /// Renders a relation that was stated or taken back.
@@ -249,6 +330,9 @@ pub struct Exported {
     pub entities: usize,
     /// Number of mentions.
     pub edges: usize,
+    /// Number of relations that language models read off texts.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub relations: usize,
     /// Number of entities that were left out, because so many documents mention them.
     pub hubs: usize,
 }
@@ -262,9 +346,15 @@ impl Exported {
             documents,
             entities: graph.nodes.len() - documents,
             edges: graph.edges.len(),
+            relations: graph.relations.len(),
             hubs: graph.hubs.len(),
         }
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 /// Renders the size of an exported graph.
@@ -275,8 +365,12 @@ pub fn exported(report: &Exported, look: &Look) -> String {
             format!("; left out {} that many documents mention", counted(hubs as u64, "entity", "entities"))
         }
     };
+    let relations = match report.relations {
+        0 => String::new(),
+        relations => format!(", {}", count(relations as u64, "relation")),
+    };
     let text = format!(
-        "{}: {}, {}, {}{hubs}",
+        "{}: {}, {}, {}{relations}{hubs}",
         report.file.display(),
         counted(report.documents as u64, "document or memory", "documents and memories"),
         counted(report.entities as u64, "entity", "entities"),

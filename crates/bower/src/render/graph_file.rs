@@ -40,6 +40,8 @@ fn graphml(graph: &WholeGraph) -> String {
          <key id=\"community\" for=\"node\" attr.name=\"community\" attr.type=\"int\"/>\n\
          <key id=\"type\" for=\"edge\" attr.name=\"type\" attr.type=\"string\"/>\n\
          <key id=\"weight\" for=\"edge\" attr.name=\"weight\" attr.type=\"float\"/>\n\
+         <key id=\"source\" for=\"edge\" attr.name=\"source\" attr.type=\"string\"/>\n\
+         <key id=\"proof\" for=\"edge\" attr.name=\"proof\" attr.type=\"string\"/>\n\
          <graph edgedefault=\"undirected\">\n",
     );
     for node in &graph.nodes {
@@ -66,6 +68,18 @@ fn graphml(graph: &WholeGraph) -> String {
             edge.weight
         );
     }
+    for one in &graph.relations {
+        let _ = writeln!(
+            out,
+            "<edge source=\"{}\" target=\"{}\" directed=\"true\"><data key=\"type\">{}</data><data key=\"source\">{}</data>\
+             <data key=\"proof\">{}</data></edge>",
+            xml(&one.from),
+            xml(&one.to),
+            xml(&one.relation),
+            xml(&one.source),
+            xml(&one.proof)
+        );
+    }
     out.push_str("</graph>\n</graphml>\n");
     out
 }
@@ -80,6 +94,7 @@ fn dot(graph: &WholeGraph) -> String {
             | NodeKind::Link
             | NodeKind::Tag
             | NodeKind::Name
+            | NodeKind::Triple
             | NodeKind::Word
             | NodeKind::Part => "ellipse",
         };
@@ -94,6 +109,16 @@ fn dot(graph: &WholeGraph) -> String {
             // Graphviz takes whole weights.
             edge.weight.round().max(1.0),
             quoted(edge.kind.word())
+        );
+    }
+    for one in &graph.relations {
+        let _ = writeln!(
+            out,
+            "  {} -- {} [label={} dir=forward tooltip={}];",
+            quoted(&one.from),
+            quoted(&one.to),
+            quoted(&one.relation),
+            quoted(&format!("{}, {}", one.source, one.proof))
         );
     }
     out.push_str("}\n");
@@ -126,7 +151,7 @@ fn quoted(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use bower_core::item::EntityKind;
-    use bower_core::request::{GraphEdge, GraphNode};
+    use bower_core::request::{GraphEdge, GraphNode, GraphRelation};
 
     use super::*;
 
@@ -151,6 +176,14 @@ mod tests {
                 node("00ff", "Ada \"Countess\" Lovelace", NodeKind::Name),
             ],
             edges: vec![edge("notes/a\"b\\.md"), edge("0a")],
+            relations: vec![GraphRelation {
+                from: "00ff".into(),
+                to: "00fe".into(),
+                relation: "works_at".into(),
+                source: "llm:a\"b</script>".into(),
+                proof: "0a".into(),
+                items: 1,
+            }],
             hubs: vec!["the".into()],
         }
     }

@@ -5,9 +5,9 @@
 
 use bower_core::item::{EntityKind, Scope};
 use bower_core::request::{
-    AliasList, AliasRequest, CommunitiesReport, CommunitiesRequest, EntityReport, EntityRequest, GraphPath,
-    GraphRequest, Neighbours, NeighboursRequest, PathRequest, RelateRequest, Related, StatedAlias,
-    WholeGraph,
+    AliasList, AliasRequest, CommunitiesReport, CommunitiesRequest, EntityReport, EntityRequest,
+    ExtractProgress, ExtractReport, ExtractRequest, GraphPath, GraphRequest, Neighbours, NeighboursRequest,
+    PathRequest, RelateRequest, Related, RemovedTriples, Selection, StatedAlias, WholeGraph,
 };
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -189,6 +189,28 @@ impl Service {
             select: body.select.selection(bounds.via, now)?,
         };
         Ok(self.engine.graph_communities(&bounds.visibility(), &request)?)
+    }
+
+    /// Lets the language model of the settings read triples off the texts of items, while `go_on` returns true. Nothing is sent over
+    /// a wire's request: only the command line asks for it.
+    pub fn graph_extract(
+        &self,
+        limit: Option<u32>,
+        dry_run: bool,
+        bounds: &Bounds,
+        now: Timestamp,
+        progress: &dyn Fn(ExtractProgress),
+    ) -> Served<ExtractReport> {
+        bounds.may(Access::Write)?;
+        let limit = limit.map(|limit| limit as usize);
+        let request = ExtractRequest { limit, dry_run, select: Selection::default() };
+        Ok(self.engine.extract_triples(&bounds.visibility(), &request, now, progress, &|| true)?)
+    }
+
+    /// Removes all triples of a source, in the whole store.
+    pub fn remove_triples(&self, source: &str, bounds: &Bounds, now: Timestamp) -> Served<RemovedTriples> {
+        bounds.may_all("removing triples")?;
+        Ok(self.engine.remove_triples(source, now)?)
     }
 
     /// States a relation between two memories or two names, or takes it back.

@@ -109,3 +109,29 @@ fn two_names_are_joined_listed_and_parted_again() {
     let data = home.data(["graph", "aliases"]);
     assert_eq!(data["entities"][0]["names"], serde_json::json!(["Mr Babbage", "the mill owner"]), "{data}");
 }
+
+#[test]
+fn triples_are_read_only_by_a_model_of_the_settings() {
+    let home = notes();
+    let ended = home.run(["graph", "extract"]);
+    let error = ended.json()["data"]["error"].as_str().unwrap().to_owned();
+    assert_eq!(ended.status, 2, "{}", ended.out);
+    assert!(error.contains("set llm, llm_url and llm_model"), "{error}");
+    // Nobody listens on the discard port of the loopback.
+    let set = ["--set", "llm=openai", "--set", "llm_url=http://127.0.0.1:9/v1", "--set", "llm_model=tiny"];
+    let run = |more: &[&str]| {
+        let arguments = [&["graph", "extract"], more, &set[..]].concat();
+        Ended::from(home.command(arguments).output().unwrap()).json()["data"].clone()
+    };
+    let would = run(&["--dry-run", "--limit", "3"]);
+    assert_eq!(
+        (&would["source"], &would["items"], &would["requests"]),
+        (&"llm:tiny".into(), &3.into(), &1.into())
+    );
+    let done = run(&[]);
+    assert_eq!((&done["items"], &done["waiting"]), (&0.into(), &4.into()), "{done}");
+    assert!(done["failures"][0]["why"].as_str().unwrap().contains("127.0.0.1:9"), "{done}");
+    let ended = home.run(["graph", "extract", "--remove", "llm:tiny"]);
+    assert_eq!(ended.status, 2, "{}", ended.out);
+    assert!(ended.out.contains("the store has no triples"), "{}", ended.out);
+}

@@ -12,13 +12,11 @@ use crate::engine::query::paths::{RELATION_FROM, RELATION_TO, RELATION_TYPE};
 use crate::engine::{ACTOR, Engine};
 use crate::error::{Error, Missing, Result};
 use crate::filter::Filter;
-use crate::graph::fold;
+use crate::graph::{fold, relation_type};
 use crate::item::{Gate, Kind, MemoryType, Relation, RowId, Verdict, Visibility};
 use crate::request::{CurateRequest, RelateOutcome, RelateRequest, Related, Selection};
 use crate::store::{Decided, PairOutcome, Stamp, WriteAction};
 
-/// Longest type of a relation between names, in characters.
-const LONGEST_TYPE: usize = 40;
 /// Most owners who state the same relation.
 const MOST_OWNERS: usize = 1_000;
 /// Longest name, in bytes: as long as the name in a link may be.
@@ -63,12 +61,7 @@ fn name(text: &str) -> Result<String> {
 
 /// Checks the type of a relation between names, and returns it in lower case.
 fn verb(text: &str) -> Result<String> {
-    let verb = text.trim().to_lowercase().replace([' ', '-'], "_");
-    let is_verb = !verb.is_empty()
-        && verb.chars().count() <= LONGEST_TYPE
-        && verb.starts_with(char::is_alphabetic)
-        && verb.chars().all(|c| c.is_alphanumeric() || c == '_');
-    if is_verb {
+    if let Some(verb) = relation_type(text) {
         return Ok(verb);
     }
     let shown: String = text.chars().take(40).collect();

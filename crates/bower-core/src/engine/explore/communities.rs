@@ -129,7 +129,7 @@ pub(super) fn communities(
     request: &CommunitiesRequest,
 ) -> Result<CommunitiesReport> {
     let everything = GraphRequest { select: request.select.clone(), ..GraphRequest::default() };
-    let graph = whole(engine, visibility, &everything)?;
+    let graph = whole(engine, visibility, &everything)?.graph;
     let file = file(engine, visibility, &request.select);
     let previous = file.as_ref().and_then(|file| load(file, request.resolution));
     let partition = partition(&graph, request.resolution, previous.as_ref())?;

@@ -9,9 +9,9 @@ use crate::engine::mentions::text_of;
 use crate::engine::query::paths::{kind_of, shown};
 use crate::engine::query::plan::{Depth, FoundRows};
 use crate::error::Result;
-use crate::graph::{EntityAliases, EntityKey, Role, hub_limit, mentions};
+use crate::graph::{EntityAliases, EntityKey, Role, hub_limit, mentions_and_edges};
 use crate::item::{Change, NodeKind, Profile, RowId, Visibility};
-use crate::request::{GraphEdge, GraphNode, GraphRequest, WholeGraph};
+use crate::request::{GraphEdge, GraphNode, GraphRelation, GraphRequest, WholeGraph};
 use crate::store::MentionSource;
 
 /// Rows whose texts are read at once.
@@ -47,11 +47,42 @@ struct Collection {
     nodes: Vec<GraphNode>,
     places: BTreeMap<String, usize>,
     entities: BTreeMap<EntityKey, Collected>,
+    relations: BTreeMap<TypedEdgeKey, RelationProof>,
+}
+
+/// A relation between two entities, with its source.
+type TypedEdgeKey = (EntityKey, String, EntityKey, String);
+
+/// The first item of which a relation was read, and the number of such items.
+struct RelationProof {
+    item: String,
+    items: usize,
+}
+
+/// The graph, and the entities that are connected by relations only.
+pub(super) struct CollectedGraph {
+    pub(super) graph: WholeGraph,
+    related: Vec<GraphNode>,
+}
+
+impl CollectedGraph {
+    /// Returns the graph with the entities that are connected by relations only, unless the number of nodes is limited.
+    pub(super) fn with_related(mut self, limit: Option<usize>) -> WholeGraph {
+        if let Some(most) = limit {
+            keep_strongest(&mut self.graph, most);
+        } else {
+            self.graph.nodes.append(&mut self.related);
+        }
+        let nodes: HashSet<&str> = self.graph.nodes.iter().map(|node| node.id.as_str()).collect();
+        self.graph.relations.retain(|one| nodes.contains(&*one.from) && nodes.contains(&*one.to));
+        self.graph
+    }
 }
 
 impl Collection {
     /// Adds an item with its id and its summary.
     fn add(&mut self, source: &MentionSource, id: &str, summary: &str, aliases: &EntityAliases) {
+        let item = id;
         let (id, name, kind) = match &source.document {
             Some(document) => {
                 let name = source.title.as_ref().or(source.path.as_ref()).unwrap_or(document);
@@ -68,12 +99,20 @@ impl Collection {
             }
         };
         self.nodes[node].items += 1;
+        let text = text_of(source);
+        let (mentions, edges) = mentions_and_edges(&text);
+        for edge in edges {
+            let (from, to) = (aliases.resolve(edge.from), aliases.resolve(edge.to));
+            let relation = (from, edge.stated.triple.relation.clone(), to, edge.stated.source.clone());
+            let proof = self.relations.entry(relation);
+            proof.or_insert_with(|| RelationProof { item: item.to_owned(), items: 0 }).items += 1;
+        }
         let mut seen = HashSet::new();
-        for mention in mentions(&text_of(source)) {
+        for mention in mentions {
             let key = aliases.resolve(mention.key);
             let entity = self.entities.entry(key).or_insert_with(Collected::new);
             entity.items += usize::from(seen.insert(key));
-            entity.is_name |= matches!(mention.role, Role::Name | Role::Link);
+            entity.is_name |= mention.role.is_name();
             if entity.name.is_empty() || mention.role > entity.role {
                 (entity.name, entity.role) = (shown(&mention.name, mention.role), mention.role);
             }
@@ -84,15 +123,41 @@ impl Collection {
     }
 
     /// Returns the graph of the entities that connect at least two documents or memories, and are no hubs.
-    fn graph(self, request: &GraphRequest) -> WholeGraph {
+    fn graph(self, request: &GraphRequest) -> CollectedGraph {
         let limit = hub_limit(self.nodes.len());
         let documents = self.nodes.len() as f32;
-        let mut graph = WholeGraph { nodes: self.nodes, edges: Vec::new(), hubs: Vec::new() };
+        let ends: HashSet<EntityKey> =
+            self.relations.keys().flat_map(|(from, _, to, _)| [*from, *to]).collect();
+        let relations =
+            self.relations.into_iter().map(|((from, relation, to, source), proof)| GraphRelation {
+                from: from.hex(),
+                to: to.hex(),
+                relation,
+                source,
+                proof: proof.item,
+                items: proof.items,
+            });
+        let relations = relations.collect();
+        let mut graph = WholeGraph { nodes: self.nodes, edges: Vec::new(), relations, hubs: Vec::new() };
+        let mut related = Vec::new();
         for (key, mut entity) in self.entities {
             let is_wanted = request.kinds.is_empty() || request.kinds.contains(&kind_of(entity.role));
             let counts = |mentioned: &Mentioned| mentioned.role > Role::Start || entity.is_name;
             entity.by.retain(|_, mentioned| counts(mentioned));
-            if entity.role <= Role::Part || entity.by.len() < 2 || !is_wanted {
+            if entity.role <= Role::Part || !is_wanted {
+                continue;
+            }
+            let node = |name: String| GraphNode {
+                id: key.hex(),
+                name,
+                kind: kind_of(entity.role).into(),
+                items: entity.items,
+                community: None,
+            };
+            if entity.by.len() < 2 {
+                if ends.contains(&key) {
+                    related.push(node(entity.name));
+                }
                 continue;
             }
             if entity.by.len() > limit {
@@ -108,21 +173,19 @@ impl Collection {
                     weight: (1.0 + (mentioned.count as f32).ln()) * rarity,
                 });
             }
-            graph.nodes.push(GraphNode {
-                id: key.hex(),
-                name: entity.name,
-                kind: kind_of(entity.role).into(),
-                items: entity.items,
-                community: None,
-            });
+            graph.nodes.push(node(entity.name));
         }
         graph.hubs.sort_unstable();
-        graph
+        CollectedGraph { graph, related }
     }
 }
 
 /// Returns the graph of the items that the caller may see, without a limit and without communities.
-pub(super) fn whole(engine: &Engine, visibility: &Visibility, request: &GraphRequest) -> Result<WholeGraph> {
+pub(super) fn whole(
+    engine: &Engine,
+    visibility: &Visibility,
+    request: &GraphRequest,
+) -> Result<CollectedGraph> {
     let select = request.select.within(visibility)?;
     let found = FoundRows::of(engine, &select, None)?;
     let scope = found.scope(Profile::Bower, Depth::Hits(1));
@@ -144,7 +207,7 @@ pub(super) fn whole(engine: &Engine, visibility: &Visibility, request: &GraphReq
 }
 
 /// Keeps the `most` nodes whose edges weigh most, ties by id, and of these only what is connected.
-pub(super) fn keep_strongest(graph: &mut WholeGraph, most: usize) {
+fn keep_strongest(graph: &mut WholeGraph, most: usize) {
     let mut weights: BTreeMap<&str, f32> = BTreeMap::new();
     for edge in &graph.edges {
         *weights.entry(&edge.from).or_default() += edge.weight;

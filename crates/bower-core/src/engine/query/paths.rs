@@ -8,9 +8,9 @@ use crate::engine::indexes::LANGUAGE;
 use crate::engine::mentions::text_of;
 use crate::engine::query::rank::Ranking;
 use crate::error::Result;
-use crate::graph::{EntityKey, NodeId, Role, keys_of, mentions};
-use crate::item::{EntityKind, Relation, RowId};
-use crate::request::{Hit, Hop, Proof};
+use crate::graph::{EntityKey, NodeId, Role, keys_of, mentions_and_edges};
+use crate::item::{EntityKind, Relation, RowId, SourcedTriple, Triple};
+use crate::request::{EntityRelation, Hit, Hop, Proof};
 use crate::store::MentionSource;
 use crate::text::{query_terms, snippet};
 
@@ -41,6 +41,23 @@ pub(crate) struct NamedItem {
     mentions: HashMap<EntityKey, NamedMention>,
     /// The relation that it states, with the names that it connects.
     statement: Option<(Vec<EntityKey>, String, Vec<EntityKey>)>,
+    /// The relations that language models read off it.
+    triples: Vec<NamedTriple>,
+}
+
+/// A relation that a language model read off an item.
+#[derive(Clone, Debug)]
+pub(crate) struct NamedTriple {
+    pub(crate) from: EntityKey,
+    pub(crate) to: EntityKey,
+    pub(crate) stated: SourcedTriple,
+}
+
+/// A relation between two names with its source; `None` if somebody stated it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SourcedRelation {
+    pub(crate) relation: String,
+    pub(crate) source: Option<String>,
 }
 
 /// Relations between memories, by the row that has the relation and the other one.
@@ -64,11 +81,37 @@ impl NamedItem {
         longest.map_or(key, |(key, _)| *key)
     }
 
-    /// Returns the relation that it states between two names, in either direction.
-    pub(crate) fn relation(&self, one: EntityKey, two: EntityKey) -> Option<String> {
-        let (from, relation, to) = self.statement.as_ref()?;
-        let connects = |one, two| from.contains(&one) && to.contains(&two);
-        (connects(one, two) || connects(two, one)).then(|| relation.clone())
+    /// Returns the relation that it states between two names, in either direction; else one that a language model read off it.
+    pub(crate) fn relation(&self, one: EntityKey, two: EntityKey) -> Option<SourcedRelation> {
+        let stated = self.statement.as_ref().filter(|(from, _, to)| {
+            let connects = |one, two| from.contains(&one) && to.contains(&two);
+            connects(one, two) || connects(two, one)
+        });
+        if let Some((_, relation, _)) = stated {
+            return Some(SourcedRelation { relation: relation.clone(), source: None });
+        }
+        let connects = |triple: &&NamedTriple| {
+            (triple.from, triple.to) == (one, two) || (triple.from, triple.to) == (two, one)
+        };
+        let SourcedTriple { source, triple } = &self.triples.iter().find(connects)?.stated;
+        Some(SourcedRelation { relation: triple.relation.clone(), source: Some(source.clone()) })
+    }
+
+    /// Returns the relations of an entity that language models read off the item.
+    pub(crate) fn relations_of(&self, key: EntityKey) -> impl Iterator<Item = EntityRelation> + '_ {
+        let of_entity = move |triple: &&NamedTriple| triple.from == key || triple.to == key;
+        self.triples.iter().filter(of_entity).map(|triple| self.shown_relation(triple))
+    }
+
+    /// Returns all relations that language models read off the item.
+    pub(crate) fn relations(&self) -> impl Iterator<Item = EntityRelation> + '_ {
+        self.triples.iter().map(|triple| self.shown_relation(triple))
+    }
+
+    fn shown_relation(&self, NamedTriple { stated, .. }: &NamedTriple) -> EntityRelation {
+        let Triple { subject, relation, object } = stated.triple.clone();
+        let proof = self.proof(&[&subject, &object]);
+        EntityRelation { subject, relation, object, source: stated.source.clone(), proof }
     }
 
     /// Returns its mentions, in no order.
@@ -94,6 +137,7 @@ pub(crate) fn kind_of(role: Role) -> EntityKind {
     match role {
         Role::Start | Role::Part => EntityKind::Part,
         Role::Word => EntityKind::Word,
+        Role::Triple => EntityKind::Triple,
         Role::Name => EntityKind::Name,
         Role::Tag => EntityKind::Tag,
         Role::Link => EntityKind::Link,
@@ -129,9 +173,10 @@ pub(crate) fn named_items(engine: &Engine, rows: &[RowId]) -> Result<HashMap<Row
             Some((keys_of(from), relation.to_owned(), keys_of(to)))
         };
         let (statement, title) = (statement(), title_of(&source, item.summary));
+        let (mentions, edges) = mentions_and_edges(&text_of(&source));
         let mut named: HashMap<EntityKey, NamedMention> = HashMap::new();
         // The strongest mention of an entity is the first.
-        for mention in mentions(&text_of(&source)) {
+        for mention in mentions {
             let (name, role, count) = (shown(&mention.name, mention.role), mention.role, mention.count);
             let one = named.entry(aliases.resolve(mention.key)).or_insert(NamedMention {
                 written: mention.key,
@@ -141,8 +186,16 @@ pub(crate) fn named_items(engine: &Engine, rows: &[RowId]) -> Result<HashMap<Row
             });
             one.count += count;
         }
-        let mentions = named;
-        items.insert(row, NamedItem { id: item.id, title, content: source.content, mentions, statement });
+        let triples = edges
+            .into_iter()
+            .map(|edge| NamedTriple {
+                from: aliases.resolve(edge.from),
+                to: aliases.resolve(edge.to),
+                stated: edge.stated.clone(),
+            })
+            .collect();
+        let (id, content) = (item.id, source.content);
+        items.insert(row, NamedItem { id, title, content, mentions: named, statement, triples });
     }
     Ok(items)
 }
@@ -175,7 +228,7 @@ pub(crate) fn hops(
             (Some(NodeId::Entity(one)), Some(NodeId::Entity(two))) => item.relation(one, two),
             (_, Some(NodeId::Item(next))) => {
                 let found = relations.get(&(*row, next)).or_else(|| relations.get(&(next, *row)));
-                found.map(|relation| relation.word().to_owned())
+                found.map(|relation| SourcedRelation { relation: relation.word().to_owned(), source: None })
             }
             (_, Some(NodeId::Entity(_)) | None) => None,
         };
@@ -202,7 +255,8 @@ pub(crate) fn hops(
             from: before.map(|one| one.name.clone()),
             kind: behind.or(before).map(|one| kind_of(one.role)),
             to: behind.map(|one| one.name.clone()),
-            relation,
+            relation_source: relation.as_ref().and_then(|one| one.source.clone()),
+            relation: relation.map(|one| one.relation),
             proof: item.proof(&names),
         });
     }

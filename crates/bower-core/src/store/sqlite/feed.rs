@@ -9,6 +9,7 @@ use super::checksums::{fits, of_vector, of_waiting, seal_vector};
 use super::columns::{first, timestamp};
 use super::events::{next_change, record};
 use super::half_vectors::half;
+use super::triples::triples_of;
 use super::{SqliteStore, lock, schema};
 use crate::item::{Change, RowId, RowSet, derive_id, indexed_text};
 use crate::store::{
@@ -166,10 +167,14 @@ impl IndexFeed for SqliteStore {
                         content: found.get(3)?,
                         is_said: found.get(4)?,
                         tags: Vec::new(),
+                        triples: Vec::new(),
                     })
                 };
                 if let Some(mut source) = statement.query_row([row.0], read).optional()? {
                     source.tags = tags.query_map([row.0], |tag| tag.get(0))?.collect::<Result<_>>()?;
+                    if self.schema >= schema::KEEPS_TRIPLES {
+                        source.triples = triples_of(connection, *row)?;
+                    }
                     sources.push(source);
                 }
             }

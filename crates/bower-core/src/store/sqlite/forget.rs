@@ -19,6 +19,7 @@ use super::memories::remove_row;
 use super::renaming::forget_names;
 use super::tags::all_tags;
 use super::ties::wordings_of;
+use super::triples::{forget_text, forget_unused};
 use super::{SqliteStore, lock};
 use crate::item::{Kind, RowId, Status, Visibility, hex};
 use crate::request::{Erased, Receipt};
@@ -76,6 +77,7 @@ impl SqliteStore {
                 gone.count(connection, row, &mut receipt)?;
                 questions.leave(connection, row, &gone)?;
                 tags.extend(all_tags(connection, row)?);
+                receipt.triples += forget_text(connection, row, &gone.content)?;
                 remove_row(connection, row, change, stamp)?;
                 receipt.events += clean_events(connection, &gone.id)?;
                 record(connection, change, stamp, "forget", Some(&gone.id), &json!({}))?;
@@ -84,6 +86,7 @@ impl SqliteStore {
                 ids.push(gone.id);
             }
             receipt.cached = questions.drop(connection)?;
+            forget_unused(connection)?;
             for document in documents {
                 let removed: Option<String> = connection
                     .prepare_cached(

@@ -342,6 +342,7 @@ pub(super) fn remove_row(
         "tags",
         "written_tags",
         "retagged",
+        "extracted",
         "anchors",
         "vectors",
         "token_tail",

@@ -38,6 +38,7 @@ mod selections;
 mod states;
 mod tags;
 mod ties;
+mod triples;
 mod trust;
 mod upkeep;
 

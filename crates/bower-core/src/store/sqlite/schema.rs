@@ -23,6 +23,7 @@ pub const MIGRATIONS: &[&str] = &[
     MENTIONS,
     RENAMED_TAGS,
     ALIASES,
+    TRIPLES,
 ];
 
 /// First schema that keeps counts of items and documents.
@@ -60,6 +61,8 @@ pub const KEEPS_RENAMED_TAGS: u32 = 16;
 
 /// First schema that keeps aliases of entities.
 pub const KEEPS_ALIASES: u32 = 17;
+/// First schema that keeps triples.
+pub const KEEPS_TRIPLES: u32 = 18;
 
 /// The number of the newest schema.
 pub const NEWEST: u32 = MIGRATIONS.len() as u32;
@@ -663,4 +666,33 @@ CREATE TABLE entity_aliases (
   create_time INTEGER NOT NULL,
   PRIMARY KEY (first_form, second_form)
 ) STRICT, WITHOUT ROWID;
+";
+
+/// Triples that language models read off texts. An extraction is the answer of a source for one text, which is known by its
+/// SHA-256; `extracted` has the rows with that text. An answer stays if its rows are removed, so that the same text is not sent
+/// again. One for a text that was forgotten goes with its last row.
+const TRIPLES: &str = "
+CREATE TABLE extractions (
+  extraction INTEGER PRIMARY KEY AUTOINCREMENT,
+  source TEXT NOT NULL,
+  prompt INTEGER NOT NULL,
+  text_hash BLOB NOT NULL,
+  triples TEXT NOT NULL,
+  create_time INTEGER NOT NULL,
+  is_forgotten INTEGER NOT NULL DEFAULT 0,
+  UNIQUE (source, prompt, text_hash)
+) STRICT;
+CREATE INDEX extractions_text ON extractions (text_hash);
+
+CREATE TABLE extracted (
+  row INTEGER NOT NULL REFERENCES items (row),
+  extraction INTEGER NOT NULL REFERENCES extractions (extraction),
+  PRIMARY KEY (row, extraction)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX extracted_extraction ON extracted (extraction);
+
+CREATE TRIGGER extracted_removed AFTER DELETE ON extracted BEGIN
+  DELETE FROM extractions WHERE extraction = old.extraction AND is_forgotten = 1
+    AND NOT EXISTS (SELECT 1 FROM extracted WHERE extraction = old.extraction);
+END;
 ";

@@ -112,7 +112,7 @@ pub(super) fn add_tags(
 ) -> Result<Vec<String>> {
     let added = put_tags(connection, row, tags)?;
     if !added.is_empty() {
-        mark_retagged(connection, row, change)?;
+        mark_remade(connection, row, change)?;
     }
     Ok(added)
 }
@@ -182,7 +182,7 @@ pub(super) fn replace(
     if before == after {
         return Ok(None);
     }
-    mark_retagged(connection, row, change)?;
+    mark_remade(connection, row, change)?;
     Ok(Some(TagChange {
         removed: before.difference(&after).cloned().collect(),
         added: after.difference(&before).cloned().collect(),
@@ -222,8 +222,8 @@ pub(super) fn given_tags(connection: &Connection, document: i64) -> Result<Vec<S
         .collect()
 }
 
-/// Notes that the tags of a row changed, for the graph index.
-fn mark_retagged(connection: &Connection, row: RowId, change: Change) -> Result<()> {
+/// Notes that the tags or triples of a row changed, for the graph index.
+pub(super) fn mark_remade(connection: &Connection, row: RowId, change: Change) -> Result<()> {
     connection
         .prepare_cached("INSERT OR REPLACE INTO retagged (row, change) VALUES (?1, ?2)")?
         .execute(params![row.0, change.0])?;

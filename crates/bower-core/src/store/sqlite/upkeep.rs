@@ -142,6 +142,9 @@ impl Upkeep for SqliteStore {
             if self.schema >= schema::KEEPS_RENAMED_TAGS {
                 findings.extend(super::tags::findings(connection)?);
             }
+            if self.schema >= schema::KEEPS_TRIPLES {
+                findings.extend(super::triples::findings(connection)?);
+            }
             let bare: u64 = connection.query_row(
                 "SELECT count(*) FROM items i LEFT JOIN texts t ON t.row = i.row WHERE t.row IS NULL",
                 [],

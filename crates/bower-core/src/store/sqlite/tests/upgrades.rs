@@ -14,7 +14,7 @@ use crate::store::{NewVector, SqliteStore};
 
 /// Reverts a store to the schema before the life of a memory was kept.
 const LIFELESS: &str =
-    "DROP TABLE entity_aliases; DROP TRIGGER document_tags_removed; DROP TABLE tag_aliases; DROP TABLE written_tags; DROP TABLE document_tags; DROP TABLE retagged;
+    "DROP TRIGGER extracted_removed; DROP TABLE extracted; DROP TABLE extractions; DROP TABLE entity_aliases; DROP TRIGGER document_tags_removed; DROP TABLE tag_aliases; DROP TABLE written_tags; DROP TABLE document_tags; DROP TABLE retagged;
  DROP TABLE mention_tail; DROP TABLE anchors; DROP TABLE clock; DROP TABLE clock_repairs;
  DROP TABLE losses; DROP TABLE checksums; ALTER TABLE documents DROP COLUMN checksum; ALTER TABLE events DROP COLUMN checksum;
  ALTER TABLE tail DROP COLUMN checksum; ALTER TABLE token_tail DROP COLUMN checksum;
