@@ -1,4 +1,4 @@
-//! What a ranking gains after its first formula: from times, turns beside a turn, neighbours, names, the graph and references.
+//! Adds to scores what times, turns beside a turn, neighbours, names, the graph and references give.
 //! Each step adds a factor to some items and sorts again.
 
 use std::collections::HashMap;
