@@ -1,9 +1,6 @@
 //! Sends requests to a language model by the chat completions API, only if the settings name one.
 //! The key comes from the environment. It is sent in one header, and appears in no file, message or error.
 
-#[cfg(test)]
-mod triples;
-
 use std::io::Read;
 use std::time::{Duration, Instant};
 
@@ -116,6 +113,8 @@ impl Chat {
 
 #[cfg(test)]
 mod tests {
+    mod triples;
+
     use super::*;
     use bower_core::Engine;
     use bower_core::item::{Gate, MemoryType, Rerank, Scored, Visibility};

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use std::net::SocketAddr;
 use tempfile::TempDir;
 
-use super::chosen;
+use crate::llm::chosen;
 use crate::loopback::{Reply, Server, nobody};
 use crate::render::{graph, sample};
 
