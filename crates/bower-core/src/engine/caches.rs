@@ -13,7 +13,7 @@ use crate::graph::EntityAliases;
 use crate::item::{Change, Coverage, RowId, RowSet};
 use crate::memory::gate::Heard;
 use crate::request::Clocks;
-use crate::store::{DocumentRow, Namespace, Store};
+use crate::store::{AliasRow, DocumentRow, Namespace, Store};
 
 /// Caches that this process keeps between requests.
 #[derive(Debug, Default)]
@@ -99,10 +99,7 @@ impl Caches {
 
     /// Returns the names that mean one entity. `newest` was read from the store before.
     pub(crate) fn aliases(&self, store: &dyn Store, newest: &Coverage) -> Result<Arc<EntityAliases>> {
-        self.aliases.get(newest, || {
-            let rows = store.aliases()?;
-            Ok(EntityAliases::new(rows.iter().map(|row| (row.name.as_str(), row.other.as_str()))))
-        })
+        self.aliases.get(newest, || Ok(joined(&store.aliases()?)))
     }
 
     /// Returns each wording with its memory. `newest` was read from the store before.
@@ -114,6 +111,11 @@ impl Caches {
             }
         })
     }
+}
+
+/// Returns what stated aliases make one entity.
+pub(crate) fn joined(rows: &[AliasRow]) -> EntityAliases {
+    EntityAliases::new(rows.iter().map(|row| (row.name.as_str(), row.other.as_str())))
 }
 
 /// Returns the cached value and the changes since. `None` if nothing is cached, it belongs to another history, or the store

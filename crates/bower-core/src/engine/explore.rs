@@ -473,7 +473,7 @@ fn aliases_of(engine: &Engine, aliases: &EntityAliases, key: EntityKey) -> Resul
     }
     let is_of = |row: &AliasRow| known_as(aliases, &row.name).contains(&aliases.resolve(key));
     let rows = engine.store.aliases()?.into_iter().filter(is_of);
-    Ok(rows.map(|row| EntityAlias { name: row.name, other: row.other, time: row.time }).collect())
+    Ok(rows.map(AliasRow::shown).collect())
 }
 
 fn check_limit(limit: usize) -> Result<()> {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::entity::{EntityKey, Role, StoredMention};
+use super::entity::{EntityKey, StoredMention};
 use super::segment::{read, split};
 use crate::item::RowId;
 
@@ -43,15 +43,6 @@ impl MentionDelta<'_> {
     /// Returns the number of a row's document, 0 for none.
     pub fn document(&self, row: RowId) -> u32 {
         self.rows.get(&row).and_then(|bytes| split(bytes)).map_or(0, |(document, _)| document)
-    }
-
-    /// Returns the rows whose document has an entity as its title, each with the number of the document. It reads every row once.
-    pub fn titled(&self, key: EntityKey) -> impl Iterator<Item = (RowId, u32)> + '_ {
-        self.rows.iter().filter_map(move |(row, bytes)| {
-            let (document, mentions) = split(bytes)?;
-            let is_titled = read(mentions).any(|one| one.key() == key && one.role() == Role::Title);
-            is_titled.then_some((*row, document))
-        })
     }
 
     /// Returns the mentions of an entity, strongest first.

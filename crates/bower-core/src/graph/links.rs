@@ -60,8 +60,7 @@ pub fn written_links(text: &str) -> Vec<WrittenLink<'_>> {
 
 /// Returns at most the first bytes of a text, in whole characters.
 fn start(text: &str, most: usize) -> &str {
-    let end = (0..=most.min(text.len())).rev().find(|&end| text.is_char_boundary(end));
-    &text[..end.unwrap_or_default()]
+    &text[..text.floor_char_boundary(most)]
 }
 
 /// Returns the address at the start of a text, up to the bracket that closes it, a blank or the end of the line.

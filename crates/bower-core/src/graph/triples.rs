@@ -3,7 +3,6 @@
 
 use serde_json::{Deserializer, Value};
 use std::collections::HashSet;
-use std::ops::AddAssign;
 
 use super::entity::fold;
 use crate::item::Triple;
@@ -29,14 +28,6 @@ pub struct DroppedTriples {
     pub invented: usize,
     /// Beyond the most that one text may have.
     pub surplus: usize,
-}
-
-impl AddAssign for DroppedTriples {
-    fn add_assign(&mut self, other: Self) {
-        self.malformed += other.malformed;
-        self.invented += other.invented;
-        self.surplus += other.surplus;
-    }
 }
 
 /// The triples of an answer.

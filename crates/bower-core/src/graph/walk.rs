@@ -226,8 +226,10 @@ impl<'a> Graph<'a> {
     }
 
     fn titled_so(&self, key: EntityKey) -> impl Iterator<Item = (RowId, u32)> + '_ {
-        let new = self.delta.titled(key).filter(|(row, _)| self.allowed.contains(*row));
-        // A segment has the strongest mentions first.
+        // The strongest mentions are first.
+        let new = self.delta.of_entity(key).take_while(|(mention, _)| mention.role() == Role::Title);
+        let new = new.filter(|(_, row)| self.allowed.contains(*row));
+        let new = new.map(|(_, row)| (row, self.delta.document(row)));
         let stored = self.ranges(key).into_iter().flat_map(move |(segment, range)| {
             let view = segment.view();
             let titles = segment.mentions(range).take_while(|(mention, _)| mention.role() == Role::Title);

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::clock::Stamp;
 use crate::error::Result;
+use crate::request::EntityAlias;
 
 /// A stated alias.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,6 +20,13 @@ pub struct AliasRow {
     pub forms: [String; 2],
     /// Time when it was stated.
     pub time: Timestamp,
+}
+
+impl AliasRow {
+    /// Returns the alias as answers show it.
+    pub fn shown(self) -> EntityAlias {
+        EntityAlias { name: self.name, other: self.other, time: self.time }
+    }
 }
 
 /// Keeps what people state about names.

@@ -4,15 +4,14 @@
 use jiff::Timestamp;
 use std::collections::BTreeMap;
 
+use crate::engine::caches::joined;
 use crate::engine::query::graph::with_graph;
 use crate::engine::query::plan::{Depth, FoundRows};
 use crate::engine::{ACTOR, Engine};
 use crate::error::{Error, Missing, Result};
 use crate::graph::{EntityAliases, EntityKey, Graph, alias_form, keys_of};
 use crate::item::{Profile, Visibility};
-use crate::request::{
-    AliasList, AliasOutcome, AliasRequest, AliasedEntity, EntityAlias, Selection, StatedAlias,
-};
+use crate::request::{AliasList, AliasOutcome, AliasRequest, AliasedEntity, Selection, StatedAlias};
 use crate::store::{AliasRow, Stamp};
 
 /// Longest name, in bytes: as long as the name in a link may be.
@@ -115,13 +114,9 @@ fn has_form(entity: &AliasedEntity, wanted: &str) -> bool {
     entity.names.iter().any(|name| alias_form(name).as_deref() == Some(wanted))
 }
 
-fn shown(row: AliasRow) -> EntityAlias {
-    EntityAlias { name: row.name, other: row.other, time: row.time }
-}
-
 /// Groups aliases by the entity that they are about, sorted by the first name.
 fn entities(rows: &[AliasRow]) -> Vec<AliasedEntity> {
-    let aliases = EntityAliases::new(rows.iter().map(|row| (row.name.as_str(), row.other.as_str())));
+    let aliases = joined(rows);
     let mut by_key: BTreeMap<EntityKey, AliasedEntity> = BTreeMap::new();
     for row in rows {
         let Some(key) = keys_of(&row.name).first().map(|key| aliases.resolve(*key)) else { continue };
@@ -133,7 +128,7 @@ fn entities(rows: &[AliasRow]) -> Vec<AliasedEntity> {
                 entity.names.push(name.clone());
             }
         }
-        entity.aliases.push(shown(row.clone()));
+        entity.aliases.push(row.clone().shown());
     }
     let mut entities: Vec<AliasedEntity> = by_key.into_values().collect();
     for entity in &mut entities {

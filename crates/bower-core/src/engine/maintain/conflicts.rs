@@ -17,9 +17,7 @@ use crate::item::{Coverage, Kind, RowId, RowSet, Status};
 use crate::memory::analysis::Analysis;
 use crate::memory::conflict::{FactConflict, fact_conflict};
 use crate::memory::consolidate::happens;
-use crate::request::{
-    Check, CheckFinding, CheckProblem, ConflictKind, ConflictingMemory, Item, Outcome, Selection,
-};
+use crate::request::{Check, CheckFinding, CheckProblem, ConflictKind, ConflictingMemory, Item, Selection};
 use crate::vector::in_order;
 
 /// Most statements that are compared. Each takes some 10 ms: its vector, two searches, and a few pairs for the model.
@@ -224,5 +222,5 @@ fn check(
         return Check::good("canonical", detail);
     }
     let hint = "if the file is right: bower curate TEXT --replaces ID, or bower forget ID; if the memory is: edit the file";
-    Check { outcome: Outcome::Weak, findings, ..Check::weak("canonical", detail, hint) }
+    Check { findings, ..Check::weak("canonical", detail, hint) }
 }

@@ -8,7 +8,7 @@ use crate::engine::Engine;
 use crate::error::Result;
 use crate::graph::{LinkDocument, LinkEnd, LinkForm, LinkIndex, WrittenLink, tried_paths, written_links};
 use crate::ingest::{code_ranges, is_markdown};
-use crate::request::{Check, CheckFinding, CheckProblem, Outcome};
+use crate::request::{Check, CheckFinding, CheckProblem};
 use crate::store::{DocumentNames, DocumentRow, Passage};
 
 /// Most findings of an answer.
@@ -123,7 +123,7 @@ impl Examined {
                 "correct the links, or index what they name; write the folder where a name has several documents"
             }
         };
-        Check { outcome: Outcome::Weak, findings: self.findings, ..Check::weak("links", detail, hint) }
+        Check { findings: self.findings, ..Check::weak("links", detail, hint) }
     }
 }
 

@@ -91,8 +91,7 @@ pub(crate) fn by_default(
     let pieces = found.vector().and_then(|vector| vector.tokens.as_ref()).map(TokenQuery::count);
     let pieces = native::pieces_per_letter(request.text, pieces);
     let rank = |scores: &Scores, gathered: &[(RowId, Places)]| {
-        let seen = scores.seen(gathered);
-        (native::rank(&seen, &background, pieces, constants), native::siblings(&seen))
+        native::rank(&scores.seen(gathered), &background, pieces, constants)
     };
     let (mut ranked, mut siblings) = rank(&scores, &gathered);
     let walked = walk(engine, request, scope, (&ranked, &scores), ranking);

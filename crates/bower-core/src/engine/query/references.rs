@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use crate::engine::Engine;
 use crate::engine::query::channels::paths::FoundPath;
-use crate::engine::query::channels::written::{PathFit, WrittenPath};
+use crate::engine::query::channels::written::{PathFit, WrittenPath, split_extension};
 use crate::engine::query::channels::{MOST_TAGGED, written_tags};
 use crate::engine::query::plan::Scope;
 use crate::error::Result;
@@ -99,10 +99,7 @@ fn written_paths(question: &str) -> Vec<&str> {
     let is_alone = words.len() == 1;
     let is_path = |word: &&str| {
         let (folder, name) = word.rsplit_once(['/', '\\']).unwrap_or(("", word));
-        let has_extension = name.rsplit_once('.').is_some_and(|(stem, extension)| {
-            !stem.is_empty() && extension.len() <= 10 && extension.contains(char::is_alphabetic)
-        });
-        has_extension && (is_alone || !folder.is_empty())
+        !split_extension(name).1.is_empty() && (is_alone || !folder.is_empty())
     };
     let mut paths: Vec<&str> = words.into_iter().filter(is_path).collect();
     paths.dedup();

@@ -218,12 +218,14 @@ pub fn trust(seen: &[CandidateFeatures<'_>], background: &QuestionSpread, consta
 
 /// Ranks candidates by everything but their neighbours; best first, ties by row. A score is the sum of its factors, in
 /// deviations: scores of different questions cannot be compared. `pieces` is from [`pieces_per_letter`].
+///
+/// Returns the ranking, and the share of the candidates whose document or session has several of them, 0..1.
 pub fn rank(
     seen: &[CandidateFeatures<'_>],
     background: &QuestionSpread,
     pieces: f64,
     constants: &Constants,
-) -> Vec<Ranked> {
+) -> (Vec<Ranked>, f64) {
     let pool = Pool::of(seen, background, pieces, constants);
     let speaker = mean(seen.iter().filter(|one| one.counts).map(|one| f64::from(one.speaker)));
     let complete = worth_of_all_words(seen, constants);
@@ -240,7 +242,7 @@ pub fn rank(
         })
         .collect();
     ranked.sort_unstable_by(Ranked::cmp_best_first);
-    ranked
+    (ranked, pool.siblings)
 }
 
 /// Adds a term, unless it is 0.
@@ -357,11 +359,6 @@ fn worth_of_all_words(seen: &[CandidateFeatures<'_>], constants: &Constants) -> 
 /// Whether it contains every word of the question, up to rounding.
 fn has_every_word(one: &CandidateFeatures<'_>) -> bool {
     one.coverage > 0.999
-}
-
-/// Returns the share of the candidates whose document or session has several of them, 0..1.
-pub fn siblings(seen: &[CandidateFeatures<'_>]) -> f64 {
-    Family::of(seen).share
 }
 
 /// Sums over the candidates of each parent.
@@ -493,7 +490,7 @@ mod tests {
         background: &QuestionSpread,
         constants: &Constants,
     ) -> Vec<Ranked> {
-        rank(seen, background, 0.25, constants)
+        rank(seen, background, 0.25, constants).0
     }
 
     /// Best cosine .8, mean .2, deviation .1: six deviations, (6/4.5)^2 = 16/9.
@@ -526,7 +523,7 @@ mod tests {
         // With nine tenths of them 36 (.9 * .25)^2 = 1.8225; among pieces of two letters 36 (.9 * .5)^2 = 7.29.
         let all = [memory(1, 0.9, 0.6, None), memory(2, 0.0, 0.8, None)];
         check(&ranked(&all, &BACKGROUND, &PLAIN), &[(2, 1.5), (1, 1.822_5 - 1.5)]);
-        check(&rank(&all, &BACKGROUND, 0.5, &PLAIN), &[(1, 7.29 - 1.5), (2, 1.5)]);
+        check(&rank(&all, &BACKGROUND, 0.5, &PLAIN).0, &[(1, 7.29 - 1.5), (2, 1.5)]);
         // Trust in meaning changes nothing.
         let flat = QuestionSpread { mean: 0.8, ..BACKGROUND };
         check(&ranked(&all, &flat, &PLAIN), &[(2, 1.5), (1, 1.822_5 - 1.5)]);
@@ -585,7 +582,7 @@ mod tests {
         // Parents 1001, 1002 and 7, 7: two of four.
         let of = |row, parent| CandidateFeatures { parent, ..seen(row, 1.0, 0.5) };
         let four = [of(1, 1_001), of(2, 1_002), of(3, 7), of(4, 7)];
-        assert!((siblings(&four) - 0.5).abs() < 1e-9);
+        assert!((rank(&four, &BACKGROUND, 0.25, &PLAIN).1 - 0.5).abs() < 1e-9);
     }
 
     #[test]
@@ -634,7 +631,7 @@ mod tests {
             }).collect();
             let background = QuestionSpread { rows: 60.0, mean, deviation };
             let constants = Constants::default();
-            let mut ranked = rank(&items, &background, f64::from(pieces), &constants);
+            let (mut ranked, _) = rank(&items, &background, f64::from(pieces), &constants);
             let count = ranked.len().min(constants.neighbourhood);
             let likenesses: Vec<f32> = (0..count * count).map(|at| (at % 7) as f32 / 7.0).collect();
             gain_from_neighbours(&mut ranked, &likenesses, |row| row.0 % 2 == 0, 0.0, &constants);

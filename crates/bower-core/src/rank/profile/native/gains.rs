@@ -88,7 +88,7 @@ pub fn gain_from_graph(ranked: &mut [Ranked], walked: impl Fn(RowId) -> f64, wei
 /// candidates. A turn that answers often shares no word with the question, but follows the turn that asks.
 ///
 /// `session` is the session of an item. `has_between` says whether there are items between two rows that the question may find:
-/// others must not count, because an answer must not depend on them. `siblings` is from [`siblings`].
+/// others must not count, because an answer must not depend on them. `siblings` is from [`super::rank`].
 pub fn gain_from_adjacent(
     ranked: &mut [Ranked],
     session: impl Fn(RowId) -> Option<u64>,
