@@ -11,6 +11,7 @@ use crate::error::{Error, Result};
 use crate::item::{Briefing, Gate, LlmProvider, Profile, Rerank, Scope, Statistics, Switch};
 
 pub use canonical::CanonicalFiles;
+pub(crate) use canonical::CanonicalMatcher;
 
 pub use crate::rank::calibrate::Constants as CalibrationConstants;
 pub use crate::rank::profile::ade::Constants as AdeConstants;

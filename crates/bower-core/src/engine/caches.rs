@@ -1,9 +1,9 @@
 //! Caches data that this process read from the store and analysed, while it is current.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
-use crate::config::CanonicalFiles;
+use crate::config::{CanonicalFiles, CanonicalMatcher};
 use crate::engine::deltas::Deltas;
 use crate::engine::query::channels::paths::Paths;
 use crate::engine::query::wordings::Wordings;
@@ -22,6 +22,8 @@ pub(crate) struct Caches {
     paths: VersionedCache<Paths>,
     /// The canonical documents.
     canonical: VersionedCache<Vec<DocumentRow>>,
+    /// The compiled setting `canonical_files`.
+    canonical_matcher: OnceLock<CanonicalMatcher>,
     /// Rows that are superseded or archived at the clocks of the last question.
     hidden: VersionedCache<RowSet, Clocks>,
     /// The memory of each wording.
@@ -51,6 +53,11 @@ impl Caches {
         })
     }
 
+    /// Returns which paths the setting `canonical_files` names.
+    pub(crate) fn canonical_matcher(&self, files: &CanonicalFiles) -> &CanonicalMatcher {
+        self.canonical_matcher.get_or_init(|| files.matcher())
+    }
+
     /// Returns the documents that the setting `canonical_files` names.
     pub(crate) fn canonical(
         &self,
@@ -58,7 +65,7 @@ impl Caches {
         files: &CanonicalFiles,
     ) -> Result<Arc<Vec<DocumentRow>>> {
         self.canonical.get_of(&store.coverage()?, (), |kept| {
-            let matcher = files.matcher();
+            let matcher = self.canonical_matcher(files);
             let (mut documents, mut came) = (Vec::new(), Vec::new());
             if let Some((kept, changes)) = since(store, kept, |after| store.paths_since(after))? {
                 let is_stale = |one: &DocumentRow| {

@@ -1,7 +1,7 @@
 //! Tests of tags, file names and canonical memory as channels, on a real store without a model.
 
 use bower_core::engine::Engine;
-use bower_core::item::{Channel, Visibility};
+use bower_core::item::{Channel, Kind, Visibility};
 use bower_core::request::{CurateRequest, ForgetRequest, Forgetting, Hit, QueryRequest, Selection};
 use std::fmt::Write;
 
@@ -149,6 +149,35 @@ fn canonical_memory_is_cited_by_its_line() {
     }
     assert!(store.names(Channel::Canonical, "xylophone").is_empty());
     assert!(store.names(Channel::Canonical, " ").is_empty());
+}
+
+#[test]
+fn a_canonical_fact_with_most_of_the_question_stands_first() {
+    let store = Store::new();
+    let notes = "The gateway port was changed: gateway port 9090, then gateway port 7070.\n";
+    store.files(&[
+        ("CANONICAL.md", "# Facts\n\n- The gateway listens on port 8080.\n- Ann leads payments.\n"),
+        ("monday.md", notes),
+        ("tuesday.md", &notes.repeat(3)),
+        ("payments.md", "The payments of monday: who was late with which payments, and who approved them.\n"),
+    ]);
+    let first = |question: &str| {
+        let request = QueryRequest { text: question.to_owned(), explain: true, ..QueryRequest::default() };
+        let answer = store.engine.query(&Visibility::everything(), &request, now()).unwrap();
+        let hit = &answer.hits[0];
+        let asked =
+            answer.effort.unwrap().channels.iter().any(|one| one.channel == Channel::Canonical.into());
+        (hit.memory.metadata["file_name"].as_str().unwrap().to_owned(), hit.cited_line, asked)
+    };
+    assert_eq!(first("which gateway port?"), ("CANONICAL.md".to_owned(), Some(3), true));
+    // "payments" alone is less than half of this question.
+    assert_eq!(first("payments late approved monday"), ("payments.md".to_owned(), None, false));
+    // A canonical document that may not be found does not answer.
+    store.keep("The wiki names the gateway port", &[]);
+    let select = Selection { kinds: vec![Kind::Memory], ..Selection::default() };
+    let request = QueryRequest { text: "gateway port".to_owned(), select, ..QueryRequest::default() };
+    let answer = store.engine.query(&Visibility::everything(), &request, now()).unwrap();
+    assert!(answer.hits.len() == 1 && answer.hits[0].citation.is_none());
 }
 
 #[test]

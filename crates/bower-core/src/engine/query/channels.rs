@@ -12,7 +12,8 @@ use crate::engine::query::facts::FactCitation;
 use crate::error::{Error, Result};
 use crate::item::{Channel, RowId, RowSet, Scored};
 
-use canonical::{Cited, canonical};
+use canonical::canonical;
+pub(crate) use canonical::{Cited, search as canonical_facts};
 use filename::filename;
 use tags::tags;
 pub(crate) use tags::{MOST_TAGGED, written as written_tags};

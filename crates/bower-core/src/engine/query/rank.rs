@@ -31,6 +31,7 @@ use crate::rank::candidate::{self, Candidate, Places, Ranked};
 use crate::rank::profile::{self, ade, athena, atlas, native, seed};
 use crate::rank::time::meets;
 use crate::request::{ChannelEffort, Degraded, Effort};
+use crate::store::DocumentRow;
 use crate::tokens::TokenQuery;
 use crate::vector;
 
@@ -39,6 +40,9 @@ const ANOTHER_TIME: f32 = 0.5;
 
 /// Score in the channel of file names from which the question names a document without typing errors.
 const CERTAIN_NAME: f32 = 0.9;
+
+/// A canonical fact answers a question if it has more than this share of its words, by their rarity: most of it.
+const MOST_OF_A_QUESTION: f32 = 0.5;
 
 /// Number of best candidates whose texts are read for times; each costs about 5 to 10 microseconds.
 const TIMES_DEPTH: usize = 100;
@@ -120,7 +124,9 @@ pub(crate) fn by_default(
     }
     let named: Vec<Option<f32>> = ranked.iter().map(|one| scores.named(one.row)).collect();
     native::gain_from_names(&mut ranked, &named, constants);
-    lower_side_files(engine, request.text, &scores, &mut ranked)?;
+    let paths = BestPaths::load(engine, &ranked, &scores)?;
+    lower_side_files(engine, request.text, &paths, &mut ranked);
+    let facts = canonical_shares(engine, request, scope, &paths, ranking)?;
     if let Some(walked) = &walked {
         let weight = f64::from(constants.graph_weight) * walked.about;
         let scale = if found.vector.is_some() { 1.0 } else { engine.settings.calibration.words_scale };
@@ -128,7 +134,12 @@ pub(crate) fn by_default(
     }
     // The graph's gain is relative to the best item. After references it would lift what a walk reached above an item that the
     // question names.
-    native::gain_from_references(&mut ranked, |row| referred.share(row), constants);
+    if !facts.is_empty() {
+        // The same candidates, now with the places of the canonical channel.
+        gathered = gather(ranking);
+    }
+    let fact = |row: RowId| facts.get(&row).copied().unwrap_or(0.0);
+    native::gain_from_references(&mut ranked, |row| referred.share(row).max(fact(row)), constants);
     candidate::put_first(&mut ranked, &ranking.named);
     ranking.walked = walked.map(|walked| walked.walked);
     worded.fold(&mut ranked, &mut ranking.found_by);
@@ -232,27 +243,70 @@ fn take_times(engine: &Engine, request: &RankRequest<'_>, ranked: &mut Vec<Ranke
     Ok(())
 }
 
+/// The paths of the documents of the best candidates, by their places.
+struct BestPaths(Vec<(usize, RowId, String)>);
+
+impl BestPaths {
+    fn load(engine: &Engine, ranked: &[Ranked], scores: &Scores) -> Result<Self> {
+        let best = ranked.iter().take(MAX_LIMIT).map(|one| one.row).enumerate();
+        let (places, rows): (Vec<usize>, Vec<RowId>) =
+            best.filter(|(_, row)| !scores.is_memory(*row)).unzip();
+        let paths = engine.store.documents_of(&rows)?;
+        let all = places.into_iter().zip(rows).zip(paths);
+        Ok(Self(all.filter_map(|((place, row), path)| Some((place, row, path?))).collect()))
+    }
+}
+
 /// Lowers chunks of tests, changelogs, licences and generated files, unless the question asks for such.
-fn lower_side_files(engine: &Engine, question: &str, scores: &Scores, ranked: &mut [Ranked]) -> Result<()> {
+fn lower_side_files(engine: &Engine, question: &str, best: &BestPaths, ranked: &mut [Ranked]) {
     let weight = engine.settings.side_file_weight;
     if weight <= 0.0 {
-        return Ok(());
+        return;
     }
-    let best = ranked.iter().take(MAX_LIMIT).map(|one| one.row).enumerate();
-    let (places, rows): (Vec<usize>, Vec<RowId>) = best.filter(|(_, row)| !scores.is_memory(*row)).unzip();
-    let paths = engine.store.documents_of(&rows)?;
     // A folder that they all share says nothing about one of them.
-    let shared = shared_folder(paths.iter().flatten().map(Path::new));
-    let gain = |path: &Option<String>| {
-        let below = Path::new(path.as_deref()?).strip_prefix(&shared).ok()?;
-        FileRole::of(below).filter(|role| !role.is_asked(question)).map(|_| -weight)
-    };
+    let shared = shared_folder(best.0.iter().map(|(.., path)| Path::new(path)));
     let mut gains = vec![0.0; ranked.len().min(MAX_LIMIT)];
-    for (place, path) in places.into_iter().zip(&paths) {
-        gains[place] = gain(path).unwrap_or(0.0);
+    for (place, _, path) in &best.0 {
+        let below = Path::new(path).strip_prefix(&shared).ok();
+        if below.and_then(FileRole::of).is_some_and(|role| !role.is_asked(question)) {
+            gains[*place] = -weight;
+        }
     }
     native::gain_deviations(ranked, "side file", &gains);
-    Ok(())
+}
+
+/// Finds facts of canonical documents that have most of the question, among the best candidates. Returns for each of their chunks
+/// the share of the question that its best fact has, and notes the fact, which the hit cites.
+fn canonical_shares(
+    engine: &Engine,
+    request: &RankRequest<'_>,
+    scope: &Scope<'_>,
+    best: &BestPaths,
+    ranking: &mut Ranking,
+) -> Result<HashMap<RowId, f32>> {
+    let start = Instant::now();
+    if request.without == Some(Channel::Canonical) {
+        return Ok(HashMap::new());
+    }
+    let matcher = engine.caches.canonical_matcher(&engine.settings.canonical_files);
+    let rows: Vec<RowId> =
+        best.0.iter().filter(|(.., path)| matcher.matches(path)).map(|(_, row, _)| *row).collect();
+    let names = engine.store.document_names(&rows)?;
+    let mut documents: Vec<DocumentRow> = names.into_iter().flatten().map(|names| names.document).collect();
+    documents.sort_unstable();
+    documents.dedup();
+    if documents.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let is_candidate = |row: RowId| rows.contains(&row) && scope.contains(row);
+    let mut cited = channels::canonical_facts(engine, request.text, &documents, rows.len(), &is_candidate)?;
+    cited.retain(|one| one.hit.score > MOST_OF_A_QUESTION);
+    let found: Vec<Scored> = cited.iter().map(|one| one.hit).collect();
+    if !found.is_empty() {
+        note_references(ranking, Channel::Canonical, &found, milliseconds(start));
+    }
+    ranking.citations.extend(cited.into_iter().map(|one| (one.hit.row, one.fact)));
+    Ok(found.into_iter().map(|hit| (hit.row, hit.score)).collect())
 }
 
 /// Returns the deepest folder that all paths are in.

@@ -6,6 +6,7 @@ use crate::engine::indexes::LANGUAGE;
 use crate::engine::query::facts::{Fact, FactCitation, canonical_documents, canonical_text, facts};
 use crate::error::Result;
 use crate::item::{RowId, RowSet, Scored};
+use crate::store::DocumentRow;
 use crate::text::{AskedScan, Compare};
 
 /// Lowest score of a hit: a line below it shares one word with a long question by chance.
@@ -30,12 +31,23 @@ pub fn canonical(
     depth: usize,
     allowed: &dyn Fn(RowId) -> bool,
 ) -> Result<Vec<Cited>> {
+    search(engine, question, &canonical_documents(engine)?, depth, allowed)
+}
+
+/// Does so for these canonical documents only; words count by their rarity over their lines.
+pub fn search(
+    engine: &Engine,
+    question: &str,
+    documents: &[DocumentRow],
+    depth: usize,
+    allowed: &dyn Fn(RowId) -> bool,
+) -> Result<Vec<Cited>> {
     let mut scan = AskedScan::new(question, LANGUAGE, Compare::Lines);
     if scan.is_empty() {
         return Ok(Vec::new());
     }
     let mut texts = Vec::new();
-    for document in canonical_documents(engine)?.iter() {
+    for document in documents {
         texts.extend(canonical_text(&*engine.store, *document)?);
     }
     let lines: Vec<Fact<'_>> = texts
