@@ -15,8 +15,8 @@ use crate::engine::query::plan::{Depth, FoundRows, RankRequest, Scope};
 use crate::engine::query::rank::rank;
 use crate::error::{Error, Result};
 use crate::graph::{
-    Entity, EntityAliases, EntityKey, Graph, NodeId, Role, StoredMention, add_links, entities_of, keys_of,
-    likeliest,
+    EntityAliases, EntityKey, Graph, KnownEntities, NodeId, Role, StoredMention, add_links, entities_of,
+    keys_of, likeliest,
 };
 use crate::item::{Channel, Profile, RowId, Visibility};
 use crate::request::{
@@ -49,7 +49,7 @@ struct Listed {
 impl Listed {
     /// Returns an entity; `None` if no visible item mentions it.
     fn of(graph: &Graph<'_>, key: EntityKey) -> Option<Self> {
-        let mut mentions: Vec<_> = graph.mentions_of(key).collect();
+        let mut mentions = graph.mentions_of(key);
         mentions.sort_unstable_by_key(|(mention, row, _)| (mention.order(), *row));
         let is_hub = graph.entity(key).is_hub;
         (!mentions.is_empty()).then_some(Self { key, mentions, is_hub })
@@ -77,11 +77,7 @@ impl Listed {
 
 /// Returns the items to which an entity leads, each with its share. One that a walk does not pass leads to the items that mention
 /// it most strongly.
-fn items_of(
-    graph: &Graph<'_>,
-    key: EntityKey,
-    known: &mut HashMap<EntityKey, Entity>,
-) -> Result<Vec<(NodeId, f64)>> {
+fn items_of(graph: &Graph<'_>, key: EntityKey, known: &mut KnownEntities) -> Result<Vec<(NodeId, f64)>> {
     let mut edges = graph.edges(NodeId::Entity(key), known)?;
     if edges.is_empty() {
         let mentions = Listed::of(graph, key).map(|listed| listed.mentions).unwrap_or_default();
@@ -100,11 +96,7 @@ struct Near {
 }
 
 /// Returns the most strongly connected entities of a node, with the probability that a walker comes to them over one item.
-fn around(
-    graph: &Graph<'_>,
-    from: NodeId,
-    known: &mut HashMap<EntityKey, Entity>,
-) -> Result<BTreeMap<EntityKey, Near>> {
+fn around(graph: &Graph<'_>, from: NodeId, known: &mut KnownEntities) -> Result<BTreeMap<EntityKey, Near>> {
     let before = match from {
         NodeId::Entity(key) => Some(key),
         NodeId::Item(_) => None,
@@ -137,7 +129,7 @@ type Nearest = (Vec<(Listed, Near)>, Option<Listed>);
 
 /// Returns the entities near a node, nearest first, and the entity that the node is, if it is one.
 fn nearest(graph: &Graph<'_>, start: NodeId, request: &NeighboursRequest) -> Result<Nearest> {
-    let mut known = HashMap::new();
+    let mut known = KnownEntities::default();
     let mut seen: HashSet<EntityKey> = HashSet::new();
     let mut near: Vec<(Listed, Near)> = Vec::new();
     let mut last: Vec<(NodeId, f64)> = vec![(start, 1.0)];
@@ -328,10 +320,10 @@ impl Engine {
             return Err(Error::invalid("path", "it starts where it ends; name two entities or items"));
         }
         let (nodes, _) = with_graph(self, &scope, &[], |graph| {
-            let mut known = HashMap::new();
+            let mut known = KnownEntities::default();
             // Both ends count even if one document alone mentions them, or very many do.
             let ends: HashSet<RowId> = match to {
-                NodeId::Entity(key) => graph.mentions_of(key).map(|(_, row, _)| row).collect(),
+                NodeId::Entity(key) => graph.mentions_of(key).iter().map(|(_, row, _)| *row).collect(),
                 NodeId::Item(_) => HashSet::new(),
             };
             likeliest(&[(from, 1.0)], to, MOST_EXPANDED, |node| {
@@ -409,9 +401,8 @@ impl Engine {
             return Ok(NodeId::Item(*row));
         }
         let keys = known_as(&*self.caches.aliases(&*self.store, scope.newest)?, name);
-        let known = |graph: &Graph<'_>| {
-            Ok(keys.iter().find(|key| graph.mentions_of(**key).next().is_some()).copied())
-        };
+        let known =
+            |graph: &Graph<'_>| Ok(keys.iter().find(|key| !graph.mentions_of(**key).is_empty()).copied());
         if let (Some(key), _) = with_graph(self, scope, &[], known)? {
             return Ok(NodeId::Entity(key));
         }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use super::entity::{EntityKey, fold};
-use super::extract::{each_word, path_key};
+use super::extract::{each_word, is_by_position, path_key};
 use super::scan::{Before, Kind, ScannedWord, scan};
 use crate::text::{self, Purpose};
 
@@ -46,13 +46,14 @@ pub fn asked_names(question: &str) -> Vec<AskedName> {
                 word.kind == Kind::Other && !text::is_particle(&question[word.at.clone()])
             };
             // The first word of a sentence has a capital anyhow.
-            let is_first = length == 1 && run[0].before == Before::Sentence;
+            let is_first = length == 1 && is_by_position(&run[0]);
             let is_capital = !is_first
-                && run.iter().any(|word| word.kind == Kind::Capital)
+                && run.iter().any(|word| matches!(word.kind, Kind::Capital | Kind::Katakana))
                 && !run.iter().any(|word| is_small(&word));
             names.push(AskedName { key: EntityKey::of(&folded), words: start..start + length, is_capital });
         }
     }
+    names.extend(within_ideographs(question, words));
     let mut seen = HashSet::new();
     each_word(question, Purpose::Query, |key, _| {
         if seen.insert(key) {
@@ -60,6 +61,34 @@ pub fn asked_names(question: &str) -> Vec<AskedName> {
         }
     });
     names
+}
+
+/// Returns the names that may be within ideographs in a row, the longest first: Chinese has no spaces between words.
+fn within_ideographs<'a>(
+    question: &'a str,
+    words: &'a [ScannedWord],
+) -> impl Iterator<Item = AskedName> + 'a {
+    let rows = words.iter().enumerate().filter(|(_, word)| word.kind == Kind::Ideograph);
+    let mut left = MOST_WORDS;
+    let rows: Vec<(usize, Vec<char>)> = rows
+        .map(|(at, word)| {
+            let row: Vec<char> = question[word.at.clone()].chars().take(left).collect();
+            left -= row.len();
+            (at, row)
+        })
+        .collect();
+    (2..=LONGEST).rev().flat_map(move |length| {
+        let of_length = |(at, row): &(usize, Vec<char>)| {
+            let names = row.windows(length).filter(|_| row.len() > length).map(|name| name.iter().collect());
+            let named = |name: String| AskedName {
+                key: EntityKey::of(&fold(&name)),
+                words: *at..at + 1,
+                is_capital: false,
+            };
+            names.map(named).collect::<Vec<_>>()
+        };
+        rows.iter().flat_map(of_length).collect::<Vec<_>>()
+    })
 }
 
 /// Returns the number of a question's words that are no stop words.
@@ -106,5 +135,22 @@ mod tests {
             ["Who was Ada", "Who was", "was Ada", "Ada", "Bell"].map(|name| EntityKey::of(&fold(name)));
         assert_eq!(names.map(|one| one.key).collect::<Vec<_>>(), expected);
         assert!(asked_names("").is_empty());
+    }
+
+    #[test]
+    fn names_are_looked_for_within_ideographs() {
+        let names = asked_names("北京大学在哪里");
+        let at = |name: &str| names.iter().position(|one| one.key == EntityKey::of(&fold(name)));
+        assert!(at("北京大学").unwrap() < at("北京").unwrap(), "the longer first");
+        assert!(at("北京大学在哪里").unwrap() < at("北京大学").unwrap());
+        assert!(names.iter().all(|one| !one.is_capital));
+        let words =
+            asked_names("トヨタ自動車の本社").into_iter().filter(|one| one.is_capital).map(|one| one.key);
+        assert_eq!(
+            words.collect::<Vec<_>>(),
+            ["トヨタ自動車", "トヨタ"].map(|name| EntityKey::of(&fold(name)))
+        );
+        // A long question is bounded.
+        assert!(asked_names(&"北京大学".repeat(500)).len() <= 7 * MOST_WORDS + 1);
     }
 }

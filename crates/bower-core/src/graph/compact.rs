@@ -15,7 +15,7 @@ const EXTRACTION: &str = "names";
 ///
 /// `current` is the opened generation in `dir`; `None` starts from scratch, whatever is there. `fresh` returns rows in
 /// strictly ascending order, each with its encoded mentions. A fresh row replaces an older copy of itself and takes
-/// precedence over `gone`. It needs 16 bytes of memory a mention. The caller holds the lock against other compactions of
+/// precedence over `gone`. It needs 20 bytes of memory a mention. The caller holds the lock against other compactions of
 /// this folder. `purge` rewrites every segment with a dead row, so that no file keeps one.
 ///
 /// If it fails at any step, the current generation is untouched and stays valid. Fails with

@@ -1,6 +1,7 @@
 //! Identifies entities: a name is folded, and its hash is the entity's key.
 //! Two spellings of one name that differ only in case, accents, punctuation or a possessive have one key.
 
+use super::scan::KATAKANA_DOT;
 use crate::item::RowId;
 use crate::text;
 
@@ -140,7 +141,9 @@ impl StoredMention {
 /// Folds a name: its words in lower case, without accents, punctuation and possessive `'s`, joined by single spaces.
 pub fn fold(name: &str) -> String {
     let mut folded = String::with_capacity(name.len());
-    for word in name.split(|c: char| c.is_whitespace() || matches!(c, '-' | '/' | ',' | ':' | '·')) {
+    for word in
+        name.split(|c: char| c.is_whitespace() || matches!(c, '-' | '/' | ',' | ':' | '·' | KATAKANA_DOT))
+    {
         let word = word.strip_suffix("'s").or_else(|| word.strip_suffix("’s")).unwrap_or(word);
         let word = text::fold_word(word);
         if !word.is_empty() {

@@ -5,7 +5,8 @@
 //! A name is a run of capitalised words, with particles (`of`, `van`) between them. A single capitalised word counts as a
 //! name inside a sentence. At the start of one it is a weak mention ([`Role::Start`]). Parts of longer names (`Isaac Newton`
 //! in `Sir Isaac Newton`) are weak too ([`Role::Part`]), and so are two names joined by a comma or a conjunction
-//! (`Springfield, Illinois`). A weak mention counts only if some item mentions the entity as more.
+//! (`Springfield, Illinois`). A weak mention counts only if some item mentions the entity as more. Japanese has no capitals: words in
+//! katakana are names, and compounds of ideographs are weak mentions, which count where a title or a link has them.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -23,6 +24,8 @@ const MOST_MENTIONS: usize = 96;
 const LONGEST_NAME: usize = 8;
 /// Longest name whose parts are weak mentions.
 const LONGEST_PARTED: usize = 5;
+/// Most words of a compound of ideographs, katakana, letters and digits.
+const LONGEST_COMPOUND: usize = 4;
 /// Words between two names that may be one (`Romeo and Juliet`, `Alice in Wonderland`).
 const JOINS: &[&str] = &["and", "at", "for", "in", "on", "to", "with"];
 /// Most words of a quoted phrase.
@@ -266,7 +269,32 @@ impl<'a> Found<'a> {
             }
             at = end;
         }
+        self.add_compounds(text, &words);
         self.add_phrases(text, role);
+    }
+
+    /// Adds the compounds of a Japanese text as weak mentions: ideographs in a row, and words that stand beside them without a space
+    /// (`自動車`, `トヨタ自動車`). Between them are particles in hiragana. In a text without hiragana, whole clauses are in a row.
+    fn add_compounds(&mut self, text: &'a str, words: &[ScannedWord]) {
+        if !text.chars().any(|c| matches!(c, 'ぁ'..='ゖ')) {
+            return;
+        }
+        let is_part = |word: &ScannedWord| word.kind != Kind::Other;
+        let is_beside =
+            |one: &ScannedWord, two: &ScannedWord| one.at.end == two.at.start && is_part(one) && is_part(two);
+        for run in words.chunk_by(is_beside).filter(|run| run.len() <= LONGEST_COMPOUND) {
+            let ideographs =
+                run.iter().filter(|word| word.kind == Kind::Ideograph).map(|word| word.at.clone());
+            let whole = run[0].at.start..run[run.len() - 1].at.end;
+            let is_compound = run.len() > 1 && run.iter().any(|word| word.kind == Kind::Ideograph);
+            for at in ideographs.chain(is_compound.then_some(whole)) {
+                let name = &text[at];
+                // One ideograph is a word, but seldom a name.
+                if (2..=LONGEST_NAME).contains(&name.chars().count()) {
+                    self.add_named(name, Role::Part);
+                }
+            }
+        }
     }
 
     /// Adds the name at some words, and its parts.
@@ -277,8 +305,7 @@ impl<'a> Found<'a> {
         if count > LONGEST_NAME {
             return;
         }
-        let is_weak =
-            count == 1 && (words[start].before == Before::Sentence || words[start].kind == Kind::Number);
+        let is_weak = count == 1 && (is_by_position(&words[start]) || words[start].kind == Kind::Number);
         self.add_named(name(start, end), if is_weak { Role::Start } else { role });
         if (3..=LONGEST_PARTED).contains(&count) {
             for from in start..end {
@@ -392,7 +419,8 @@ fn run_end(text: &str, words: &[ScannedWord], start: usize) -> usize {
             let is_ordinal = text[first.at.clone()].contains(char::is_alphabetic);
             is_ordinal && words.get(start + 1).is_some_and(|next| is_next(next, Kind::Capital))
         }
-        Kind::Other => false,
+        Kind::Katakana => true,
+        Kind::Ideograph | Kind::Other => false,
     };
     if !begins {
         return start;
@@ -401,7 +429,7 @@ fn run_end(text: &str, words: &[ScannedWord], start: usize) -> usize {
     let mut at = end;
     while let Some(word) = words.get(at).filter(|word| word.before == Before::Space) {
         match word.kind {
-            Kind::Capital => {
+            Kind::Capital | Kind::Katakana => {
                 at += 1;
                 // A stop word with a capital (`The`) goes on, and does not end the name.
                 if is_end(text, word) {
@@ -413,10 +441,15 @@ fn run_end(text: &str, words: &[ScannedWord], start: usize) -> usize {
                 end = at;
             }
             Kind::Other if at < end + 2 && text::is_particle(&text[word.at.clone()]) => at += 1,
-            Kind::Other => break,
+            Kind::Ideograph | Kind::Other => break,
         }
     }
     end
+}
+
+/// Whether a word may have its capital only because it begins a sentence.
+pub(super) fn is_by_position(word: &ScannedWord) -> bool {
+    word.before == Before::Sentence && word.kind == Kind::Capital
 }
 
 fn is_next(word: &ScannedWord, kind: Kind) -> bool {
@@ -504,6 +537,14 @@ mod tests {
         check("he calls find_user and parseTree for NASA", Role::Name, &["find_user", "parseTree", "NASA"]);
         check("A song “a hard rain” by X", Role::Name, &["a hard rain"]);
         check("映画「七人の侍」を見た", Role::Name, &["七人の侍"]);
+        check(
+            "昨日レオナルド・ダ・ヴィンチのモナ・リザを見た",
+            Role::Name,
+            &["レオナルド・ダ・ヴィンチ", "モナ・リザ"],
+        );
+        check("トヨタ自動車は東京に工場を持つ", Role::Name, &["トヨタ"]);
+        check("トヨタ自動車は東京に工場を持つ", Role::Part, &["自動車", "トヨタ自動車", "東京", "工場"]);
+        check("北京大学位于北京市海淀区", Role::Part, &[]);
         check("", Role::Name, &[]);
     }
 

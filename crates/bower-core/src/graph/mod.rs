@@ -21,6 +21,7 @@ mod segment;
 #[allow(clippy::unwrap_used, reason = "it is made for tests, which fuzzers share")]
 mod testing;
 mod triples;
+mod view;
 mod walk;
 
 pub use crate::generation::MANIFEST;
@@ -42,4 +43,5 @@ pub use segment::GraphIndex;
 #[cfg(any(test, feature = "fuzzing"))]
 pub use testing::damaged;
 pub use triples::{TriplesRead, read_triples, relation_type};
-pub use walk::{Entity, Graph, ItemLink, Seeds, Walked, add_links, hub_limit, walk};
+pub use view::{Graph, ItemLink, KnownEntities, add_links, hub_limit};
+pub use walk::{Seeds, Walked, walk};

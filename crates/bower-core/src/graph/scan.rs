@@ -4,6 +4,13 @@ use std::ops::Range;
 
 use unicode_normalization::char::is_combining_mark;
 
+use crate::text;
+
+/// The dot between the words of a foreign name in Japanese (`レオナルド・ダ・ヴィンチ`).
+pub const KATAKANA_DOT: char = '・';
+/// The mark of a long vowel in hiragana and katakana.
+const LONG_VOWEL: char = 'ー';
+
 /// Kind of a word, by its first character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -11,8 +18,35 @@ pub enum Kind {
     Capital,
     /// A digit.
     Number,
+    /// A katakana letter that another follows. Most such words are names and words of other languages.
+    Katakana,
+    /// An ideograph.
+    Ideograph,
     /// Any other letter.
     Other,
+}
+
+/// A script. Japanese and Chinese put no spaces between words, but a word mostly ends where the script changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Script {
+    Hiragana,
+    Katakana,
+    Ideographs,
+    Other,
+}
+
+impl Script {
+    fn of(c: char) -> Self {
+        match u32::from(c) {
+            0..0x3005 => Self::Other,
+            0x3041..=0x309F => Self::Hiragana,
+            0x30A1..=0x30FF | 0x31F0..=0x31FF | 0xFF66..=0xFF9F => Self::Katakana,
+            // The mark that repeats an ideograph.
+            0x3005 => Self::Ideographs,
+            _ if text::is_ideograph(c) => Self::Ideographs,
+            _ => Self::Other,
+        }
+    }
 }
 
 /// What stands before a word.
@@ -40,7 +74,7 @@ pub struct ScannedWord {
 }
 
 /// Returns the words of a text in order. A word contains letters and digits, and apostrophes, hyphens, underscores, full stops
-/// and ampersands between them (`O'Neill`, `J.R.R`, `AT&T`, `snake_case`).
+/// and ampersands between them (`O'Neill`, `J.R.R`, `AT&T`, `snake_case`). Kana and ideographs are words of their own.
 pub fn scan(text: &str) -> Vec<ScannedWord> {
     let mut words: Vec<ScannedWord> = Vec::new();
     let mut at = 0;
@@ -58,7 +92,11 @@ pub fn scan(text: &str) -> Vec<ScannedWord> {
         let kind = match c {
             c if c.is_numeric() => Kind::Number,
             c if c.is_uppercase() => Kind::Capital,
-            _ => Kind::Other,
+            c => match Script::of(c) {
+                Script::Katakana if end - at > c.len_utf8() => Kind::Katakana,
+                Script::Ideographs => Kind::Ideograph,
+                _ => Kind::Other,
+            },
         };
         words.push(ScannedWord { at: at..end, kind, before });
         (at, gap) = (end, end);
@@ -70,10 +108,14 @@ pub fn scan(text: &str) -> Vec<ScannedWord> {
 fn word_end(text: &str, at: usize) -> usize {
     let mut end = at;
     let mut chars = text[at..].char_indices().peekable();
+    let script = text[at..].chars().next().map_or(Script::Other, Script::of);
     while let Some((offset, c)) = chars.next() {
-        let is_inner = matches!(c, '\'' | '’' | '-' | '_' | '.' | '&')
-            && chars.peek().is_some_and(|(_, next)| next.is_alphanumeric());
+        let is_inner = matches!(c, '\'' | '’' | '-' | '_' | '.' | '&' | KATAKANA_DOT)
+            && chars.peek().is_some_and(|(_, next)| next.is_alphanumeric() && Script::of(*next) == script);
         if !c.is_alphanumeric() && !is_combining_mark(c) && !is_inner {
+            break;
+        }
+        if Script::of(c) != script && !is_inner && !is_combining_mark(c) && c != LONG_VOWEL {
             break;
         }
         end = at + offset + c.len_utf8();
@@ -129,5 +171,29 @@ mod tests {
             &[("It", Sentence), ("ended", Space), ("Then", Sentence), ("O’Neill", Space), ("left", Space)],
         );
         check("", &[]);
+    }
+
+    #[test]
+    fn words_end_where_the_script_changes() {
+        let kinds = |text: &str| -> Vec<(String, Kind)> {
+            scan(text).into_iter().map(|word| (text[word.at].to_owned(), word.kind)).collect()
+        };
+        let expected = [
+            ("東京", Kind::Ideograph),
+            ("の", Kind::Other),
+            ("トヨタ", Kind::Katakana),
+            ("自動車", Kind::Ideograph),
+            ("と", Kind::Other),
+            ("BMW", Kind::Capital),
+            ("は", Kind::Other),
+            ("2", Kind::Number),
+            ("つ", Kind::Other),
+            ("らーめん", Kind::Other),
+            ("佐々木", Kind::Ideograph),
+            ("レオナルド・ダ・ヴィンチ", Kind::Katakana),
+        ];
+        let text = "東京のトヨタ自動車とBMWは2つ。らーめん、佐々木。レオナルド・ダ・ヴィンチ";
+        assert_eq!(kinds(text), expected.map(|(word, kind)| (word.to_owned(), kind)));
+        assert_eq!(kinds("ё мир"), [("ё".to_owned(), Kind::Other), ("мир".to_owned(), Kind::Other)]);
     }
 }

@@ -6,6 +6,7 @@
 //! ids        rows x u32         Row ids, ascending.
 //! entities   count x u64        All mentions by entity, the strongest first, then by row.
 //! positions  count x u32        Position of the row of each of these.
+//! starts     count x u32        For each of the mentions by row: the position among those by entity of its entity's first.
 //! footer     64 bytes           Magic, format, rows, count.
 //! ```
 
@@ -17,9 +18,9 @@ use crate::generation::{self, Generation, SectionOffsets, SegmentFormat, Segment
 use crate::item::RowId;
 
 /// The version of the format and of the extraction: mentions of different versions are not mixed.
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
 
-/// Number of mentions that are looked at one by one for the end of an entity.
+/// Number of mentions among which the end of an entity is looked for first.
 const NEAR: usize = 8;
 
 /// Bytes of a stored mention.
@@ -51,7 +52,7 @@ impl SegmentFormat for MentionRows {
     }
 
     fn layout(&self, rows: u32, count: u32) -> SectionOffsets {
-        let more = entities_len(count as usize) + count as usize * size_of::<u32>();
+        let more = starts_at(count as usize) + count as usize * size_of::<u32>();
         SectionOffsets::new::<Self>(rows, count as usize * MENTION, more, [rows, count]).sparse()
     }
 
@@ -106,6 +107,10 @@ impl SegmentFormat for MentionRows {
         for (_, position) in &by_entity {
             draft.file.put(&position.to_le_bytes())?;
         }
+        draft.file.pad()?;
+        for start in starts(&by_entity, &draft.numbers) {
+            draft.file.put(&start.to_le_bytes())?;
+        }
         Ok(())
     }
 
@@ -118,6 +123,31 @@ impl SegmentFormat for MentionRows {
 /// Returns the length of the section of entities in bytes.
 fn entities_len(count: usize) -> usize {
     (count * MENTION).next_multiple_of(64)
+}
+
+/// Returns the length of the sections of entities and positions in bytes.
+fn starts_at(count: usize) -> usize {
+    entities_len(count) + (count * size_of::<u32>()).next_multiple_of(64)
+}
+
+/// Returns for each mention, by row, where the mentions of its entity begin among those by entity. These are given with the position
+/// of their row.
+fn starts(by_entity: &[(u64, u32)], places: &[[u32; 2]]) -> Vec<u32> {
+    // Entities ascend within a row and here, so each row's next mention is the one whose turn it is.
+    let mut next: Vec<u32> =
+        (0..places.len()).map(|at| at.checked_sub(1).map_or(0, |before| places[before][0])).collect();
+    let mut starts = vec![0; by_entity.len()];
+    let mut first = 0;
+    for (at, (order, position)) in by_entity.iter().enumerate() {
+        let key = |order: u64| StoredMention::from_order(order).key();
+        if key(by_entity[first].0) != key(*order) {
+            first = at;
+        }
+        let next = &mut next[*position as usize];
+        starts[*next as usize] = first as u32;
+        *next += 1;
+    }
+    starts
 }
 
 /// Returns the number of the document and the mentions of an encoded row; `None` if it is damaged.
@@ -150,21 +180,53 @@ impl MentionSegment {
         self.numbers()[position][1]
     }
 
+    /// Returns the number of mentions of the row at a position; fails if the file is damaged.
+    pub fn count(&self, position: usize) -> Result<usize> {
+        Ok(self.span(position)?.len() / MENTION)
+    }
+
+    /// Returns for each mention of the row at a position where those of its entity begin; fails if the file is damaged.
+    pub fn starts(&self, position: usize) -> Result<&[u32]> {
+        let span = self.span(position)?;
+        let start = starts_at(self.bytes_len() / MENTION) + span.start / MENTION * size_of::<u32>();
+        let starts = &self.more()[start..][..span.len() / MENTION * size_of::<u32>()];
+        self.check_more(starts);
+        Ok(bytemuck::cast_slice(starts))
+    }
+
+    /// Returns the range of an entity's mentions, which begins at a known position. If the file is damaged so that it does not, it
+    /// is looked up.
+    pub fn range_from(&self, key: EntityKey, start: u32) -> Range<usize> {
+        let (entities, start) = (self.entities(), start as usize);
+        let first = StoredMention::first_order(key);
+        let is_first = start < entities.len() && {
+            self.check_more(bytemuck::cast_slice(&entities[start.saturating_sub(1)..=start]));
+            let is_its = (first..=StoredMention::last_order(key)).contains(&entities[start]);
+            is_its && entities[..start].last().is_none_or(|before| *before < first)
+        };
+        if is_first { self.until_end(key, start) } else { self.range(key) }
+    }
+
     /// Returns the range of an entity's mentions. Verifies what the binary search reads.
     pub fn range(&self, key: EntityKey) -> Range<usize> {
+        let start = self.first_at(StoredMention::first_order(key));
+        self.until_end(key, start)
+    }
+
+    /// Returns the range of an entity's mentions from the first of them on.
+    fn until_end(&self, key: EntityKey, start: usize) -> Range<usize> {
         let entities = self.entities();
-        let first = StoredMention::first_order(key);
         let last = StoredMention::last_order(key);
-        let start = self.partition_point(0, entities, first);
-        // Most entities have few mentions.
-        let near = (start..entities.len().min(start + NEAR)).find(|at| entities[*at] > last);
-        let end = match near {
-            Some(end) => end,
-            None => {
-                last.checked_add(1).map_or(entities.len(), |next| self.partition_point(start, entities, next))
+        // Most entities have few mentions, so the steps grow from there.
+        let (mut low, mut step) = (start, NEAR);
+        loop {
+            let high = (low + step).min(entities.len());
+            self.check_more(bytemuck::cast_slice(&entities[low..high]));
+            if high == entities.len() || entities[high - 1] > last {
+                return start..low + entities[low..high].partition_point(|order| *order <= last);
             }
-        };
-        start..end
+            (low, step) = (high, step * 2);
+        }
     }
 
     /// Returns the mentions in a range of an entity, strongest first, each with the position of its row.
@@ -184,17 +246,18 @@ impl MentionSegment {
     }
 
     /// Returns all mentions by entity; parts must be verified before their use.
-    fn entities(&self) -> &[u64] {
+    pub(super) fn entities(&self) -> &[u64] {
         let count = self.bytes_len() / MENTION;
         bytemuck::cast_slice(&self.more()[..count * MENTION])
     }
 
-    /// Returns the first position at or after `from` whose order is at least `order`.
+    /// Returns the first position whose order is at least `order`.
     ///
     /// Keys are hashes, so every second step guesses the position from the order. That takes about a third of the steps of a binary
     /// search, and the steps between bound it where many mentions of one entity make guesses wrong.
-    fn partition_point(&self, from: usize, entities: &[u64], order: u64) -> usize {
-        let (mut low, mut high) = (from, entities.len());
+    fn first_at(&self, order: u64) -> usize {
+        let entities = self.entities();
+        let (mut low, mut high) = (0, entities.len());
         // Orders just outside of what is left.
         let (mut least, mut most) = (0, u64::MAX);
         let mut is_guess = true;

@@ -76,7 +76,7 @@ pub fn is_unspaced(c: char) -> bool {
 }
 
 /// Whether a single character of a script without spaces is a word (`猫`), unlike kana and Thai letters.
-pub(super) fn is_ideograph(c: char) -> bool {
+pub fn is_ideograph(c: char) -> bool {
     matches!(u32::from(c), 0x3007 | 0x3400..=0x4DBF | 0x4E00..=0x9FFF | 0xF900..=0xFAFF | 0x2_0000..=0x3_FFFF)
 }
 

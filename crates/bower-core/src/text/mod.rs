@@ -22,7 +22,7 @@ mod stopwords;
 
 pub use analyze::{Analyzer, Purpose, TermOccurrence, TermShape, hash};
 pub use asked::{AskedScan, Compare, asked_words};
-pub use chars::{fold_word, is_unspaced};
+pub use chars::{fold_word, is_ideograph, is_unspaced};
 pub use compact::{CompactionPlan, FreshText, compact};
 pub use delta::{Delta, DeltaScan, encode_terms, examine_delta, is_whole, search_delta};
 pub use directory::META as MANIFEST;

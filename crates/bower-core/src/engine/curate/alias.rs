@@ -76,8 +76,7 @@ impl Engine {
         let none = EntityAliases::default();
         let unknown = |graph: &Graph<'_>| {
             let graph = Graph { aliases: &none, ..*graph };
-            let is_unknown =
-                |name: &str| keys_of(name).iter().all(|key| graph.mentions_of(*key).next().is_none());
+            let is_unknown = |name: &str| keys_of(name).iter().all(|key| graph.mentions_of(*key).is_empty());
             Ok(names.iter().filter(|name| is_unknown(name)).map(|name| (*name).clone()).collect())
         };
         Ok(with_graph(self, &scope, &[], unknown)?.0)

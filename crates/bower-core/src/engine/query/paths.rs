@@ -283,12 +283,9 @@ pub(crate) fn relations_between(engine: &Engine, path: &[NodeId]) -> Result<Rela
 /// Adds to each hit the path over which the walk of the question's ranking led to it.
 pub(crate) fn explain(engine: &Engine, ranking: &Ranking, hits: &mut [Hit]) -> Result<()> {
     let Some(walked) = &ranking.walked else { return Ok(()) };
-    let path_to = |hit: &Hit| {
-        // A memory that one of its wordings found.
-        let row = ranking.found_by.get(&hit.memory.row).copied().unwrap_or(hit.memory.row);
-        walked.path(row).unwrap_or_default()
-    };
-    let paths: Vec<Vec<NodeId>> = hits.iter().map(path_to).collect();
+    // A memory may have been found by another of its wordings.
+    let found = |hit: &Hit| ranking.found_by.get(&hit.memory.row).copied().unwrap_or(hit.memory.row);
+    let paths = walked.paths(&hits.iter().map(found).collect::<Vec<_>>());
     let items = named_items(engine, &rows_of(paths.iter().flatten()))?;
     for (hit, path) in hits.iter_mut().zip(&paths) {
         hit.path = hops(path, &items, &relations_between(engine, path)?);
