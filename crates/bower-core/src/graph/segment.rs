@@ -17,7 +17,7 @@ use crate::generation::{self, Generation, SectionOffsets, SegmentFormat, Segment
 use crate::item::RowId;
 
 /// The version of the format and of the extraction: mentions of different versions are not mixed.
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
 
 /// Number of mentions that are looked at one by one for the end of an entity.
 const NEAR: usize = 8;
