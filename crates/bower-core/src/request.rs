@@ -50,8 +50,8 @@ pub use forget::{
 pub use graph::{
     CentralItem, CommunitiesReport, CommunitiesRequest, EntityMention, EntityName, EntityRelation,
     EntityReport, EntityRequest, GraphCommunity, GraphEdge, GraphLevel, GraphNode, GraphPath, GraphRelation,
-    GraphRequest, Hop, NearEntity, Neighbours, NeighboursRequest, PathRequest, Proof, RelatedMemory,
-    WholeGraph,
+    GraphRequest, Hop, MemoryRelation, NearEntity, Neighbours, NeighboursRequest, PathRequest, Proof,
+    RelatedMemory, WholeGraph,
 };
 pub use indexing::{FileProblem, IndexProgress, IndexReport, IndexRequest, Skipped};
 pub use life::{

@@ -2,6 +2,7 @@
 //! Everything is read from the items that the caller may see, so nothing else shows.
 
 mod communities;
+mod terms;
 mod whole;
 
 use jiff::Timestamp;

@@ -138,14 +138,18 @@ impl StoredMention {
     }
 }
 
+/// Returns a word without its possessive ending (`Ada's`).
+pub(super) fn without_possessive(word: &str) -> &str {
+    word.strip_suffix("'s").or_else(|| word.strip_suffix("’s")).unwrap_or(word)
+}
+
 /// Folds a name: its words in lower case, without accents, punctuation and possessive `'s`, joined by single spaces.
 pub fn fold(name: &str) -> String {
     let mut folded = String::with_capacity(name.len());
     for word in
         name.split(|c: char| c.is_whitespace() || matches!(c, '-' | '/' | ',' | ':' | '·' | KATAKANA_DOT))
     {
-        let word = word.strip_suffix("'s").or_else(|| word.strip_suffix("’s")).unwrap_or(word);
-        let word = text::fold_word(word);
+        let word = text::fold_word(without_possessive(word));
         if !word.is_empty() {
             if !folded.is_empty() {
                 folded.push(' ');

@@ -12,11 +12,13 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::ops::{ControlFlow, Range};
 
+use unicode_normalization::char::is_combining_mark;
+
 use super::entity::{EntityKey, Role, StoredMention, fold};
 use super::links::{LinkForm, written_links};
 use super::scan::{Before, Kind, ScannedWord, scan};
 use crate::item::{SourcedTriple, linked_path};
-use crate::text::{self, Analyzer, Language, Purpose, TermShape};
+use crate::text::{self, Analyzer, Language, Purpose, TermOccurrence, TermShape};
 
 /// Most mentions that are kept of one item: the strongest, in the order of the text.
 const MOST_MENTIONS: usize = 96;
@@ -335,22 +337,32 @@ impl<'a> Found<'a> {
         for (open, close) in
             [('"', '"'), ('“', '”'), ('「', '」'), ('『', '』'), ('《', '》'), ('«', '»'), ('„', '“')]
         {
-            let mut rest = text;
-            while let Some((_, after)) = rest.split_once(open) {
-                let Some((inside, behind)) = after.split_once(close) else { break };
+            let mut at = 0;
+            while let Some(start) = text[at..].find(open).map(|offset| at + offset + open.len_utf8()) {
+                at = start;
+                if open == close && !opens(text, start - open.len_utf8(), start) {
+                    continue;
+                }
+                let Some(end) = text[start..].find(close).map(|offset| start + offset) else { break };
+                let inside = &text[start..end];
+                if open != close && inside.contains(open) {
+                    continue;
+                }
                 let is_unspaced = !open.is_ascii() && !matches!(open, '“' | '«' | '„');
-                let words = inside.split_whitespace().count();
+                let name = without_marks(inside);
+                let words = name.split_whitespace().filter(|word| word.contains(char::is_alphanumeric));
                 let is_phrase = !inside.contains('\n')
                     && if is_unspaced {
                         inside.chars().count() <= 24
                     } else {
-                        (2..=LONGEST_PHRASE).contains(&words)
+                        (2..=LONGEST_PHRASE).contains(&words.count())
                     };
                 if is_phrase {
-                    self.add_named(inside, role);
-                    rest = behind;
-                } else {
-                    rest = after;
+                    self.add_named(name, role);
+                }
+                // The mark that ends a quotation begins none, however long it is. A line break says that a mark is missing.
+                if is_phrase || !inside.contains('\n') {
+                    at = end + close.len_utf8();
                 }
             }
         }
@@ -401,12 +413,17 @@ impl<'a> Found<'a> {
 /// Emits the entity of each word of a text, which is that of its stem, with the folded word. Stop words and numbers have none.
 pub fn each_word(text: &str, purpose: Purpose, mut emit: impl FnMut(EntityKey, &str)) {
     Analyzer::new(Language::English).each(text, purpose, |found| {
-        let is_word = found.shape == TermShape::Word && !found.term.bytes().all(|b| b.is_ascii_digit());
-        if is_word && !text::is_stop(found.folded) {
+        if is_content_word(&found) {
             emit(EntityKey::of_word(found.term), found.folded);
         }
         ControlFlow::Continue(())
     });
+}
+
+/// Whether a term is a word, and neither a stop word nor a number.
+pub(super) fn is_content_word(found: &TermOccurrence<'_>) -> bool {
+    let is_word = found.shape == TermShape::Word && !found.term.bytes().all(|b| b.is_ascii_digit());
+    is_word && !text::is_stop(found.folded)
 }
 
 /// Returns the end of the name that starts at a word; the word itself if none does.
@@ -462,6 +479,21 @@ fn is_end(text: &str, word: &ScannedWord) -> bool {
     let is_acronym = word.chars().filter(|c| c.is_uppercase()).count() > 1;
     let folded = text::fold_word(word);
     is_acronym || !(text::is_stop(&folded) || text::is_particle(word) || folded.len() < 2)
+}
+
+/// Whether a quotation mark that looks the same on both sides begins a quotation: behind a space or another mark, and before a word.
+/// `start` is where it begins, in bytes, and `end` where it ends.
+fn opens(text: &str, start: usize, end: usize) -> bool {
+    let follows_word = text[..start].chars().next_back().is_some_and(char::is_alphanumeric);
+    !follows_word && text[end..].chars().next().is_some_and(|next| !next.is_whitespace())
+}
+
+/// Returns a quoted phrase without the punctuation around it. Brackets stay, and the last signs of names such as `C++`.
+fn without_marks(phrase: &str) -> &str {
+    let is_mark = |c: char| {
+        !(c.is_alphanumeric() || is_combining_mark(c) || matches!(c, '(' | ')' | '[' | ']' | '（' | '）'))
+    };
+    phrase.trim_start_matches(is_mark).trim_end_matches(|c| is_mark(c) && !matches!(c, '+' | '#'))
 }
 
 /// Whether a word is an identifier: `snake_case`, `camelCase`, but no `Name` or `ACRONYM`.
@@ -546,6 +578,39 @@ mod tests {
         check("トヨタ自動車は東京に工場を持つ", Role::Part, &["自動車", "トヨタ自動車", "東京", "工場"]);
         check("北京大学位于北京市海淀区", Role::Part, &[]);
         check("", Role::Name, &[]);
+    }
+
+    /// The quoted phrases of a text without capitals, in order.
+    #[track_caller]
+    fn check_phrases(content: &str, expected: &[&str]) {
+        let found = mentions(&ItemText { content, ..ItemText::default() });
+        let names: Vec<&str> =
+            found.iter().filter(|one| one.role == Role::Name).map(|one| &*one.name).collect();
+        assert_eq!(names, expected, "{content}");
+    }
+
+    /// What stands between two quotations is none.
+    #[test]
+    fn a_quotation_ends_where_its_mark_does() {
+        check_phrases(
+            "\"the seven long words of this one sentence\", german: \"der lange satz\"",
+            &["der lange satz"],
+        );
+        check_phrases("so \"love\", that is, \"a hard rain\" falls", &["a hard rain"]);
+        check_phrases("\"really?\", he said, \"a hard rain\" falls", &["a hard rain"]);
+        check_phrases("a 5\" pipe with \"a hard rain\" in it", &["a hard rain"]);
+        check_phrases("a missing \"mark\nand \"a hard rain\" in it", &["a hard rain"]);
+        check_phrases("the mark \" alone, \"a hard rain\", the end \"", &["a hard rain"]);
+        check_phrases("“one “two words” more” and “a hard rain”", &["two words", "a hard rain"]);
+    }
+
+    #[test]
+    fn a_quoted_name_has_no_punctuation_around_it() {
+        check_phrases("\"a hard rain,\" he said", &["a hard rain"]);
+        check_phrases("“... a hard rain!” and \"— so it ends.\"", &["so it ends", "a hard rain"]);
+        check_phrases("\", german\" and “german:  ” and \"? !\"", &[]);
+        check_phrases("\"love (a song)\" in \"modern c++\"", &["love (a song)", "modern c++"]);
+        check_phrases("「七人の侍！」", &["七人の侍"]);
     }
 
     #[test]

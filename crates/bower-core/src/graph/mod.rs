@@ -16,6 +16,7 @@ mod path;
 mod resolve;
 mod scan;
 mod segment;
+mod terms;
 #[cfg(any(test, feature = "fuzzing"))]
 #[cfg_attr(not(test), allow(dead_code, unused_imports, reason = "fuzzers use a part of it"))]
 #[allow(clippy::unwrap_used, reason = "it is made for tests, which fuzzers share")]
@@ -40,6 +41,7 @@ pub use links::{LinkForm, WrittenLink, written_links};
 pub use path::likeliest;
 pub use resolve::{LinkDocument, LinkEnd, LinkIndex, tried_paths};
 pub use segment::GraphIndex;
+pub use terms::{ComparedTexts, TextFrequencies, TextWords, Vocabulary};
 #[cfg(any(test, feature = "fuzzing"))]
 pub use testing::damaged;
 pub use triples::{TriplesRead, read_triples, relation_type};

@@ -228,6 +228,9 @@ pub struct WholeGraph {
     /// Relations between entities that language models read off items, by entity.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub relations: Vec<GraphRelation>,
+    /// Relations between memories that somebody stated or the store keeps, by the ids of both and by type.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub memory_relations: Vec<MemoryRelation>,
     /// Names of the entities that so many documents mention that they are no nodes.
     pub hubs: Vec<String>,
 }
@@ -276,6 +279,26 @@ pub struct GraphRelation {
     pub proof: String,
     /// Number of such items.
     pub items: usize,
+}
+
+/// A relation between two memories, which leads from one to the other.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct MemoryRelation {
+    /// Id of the memory that has the relation.
+    pub from: String,
+    /// Its type.
+    pub relation: Relation,
+    /// Id of the memory to which it leads.
+    pub to: String,
+    /// Its strength, 0..1.
+    pub strength: f32,
+}
+
+impl MemoryRelation {
+    /// Returns its weight among the edges of the graph, 0..1: its strength times the weight of its type. 0 connects nothing.
+    pub fn weight(&self) -> f32 {
+        self.strength * self.relation.weight()
+    }
 }
 
 /// A request for the communities of the graph.
@@ -339,6 +362,9 @@ pub struct GraphCommunity {
     pub entities: Vec<String>,
     /// Number of its entities.
     pub entity_count: usize,
+    /// Words that more of its texts have than of the other texts that were read, as they write them, at most 8. No word of its
+    /// entities above is among them.
+    pub terms: Vec<String>,
     /// Its most central documents and memories, at most 3.
     pub central: Vec<CentralItem>,
     /// Number of its documents and memories.

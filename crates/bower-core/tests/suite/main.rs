@@ -7,6 +7,7 @@ mod answers;
 mod api;
 mod channels;
 mod clocks;
+mod communities;
 mod damage;
 mod deltas;
 mod engine;

@@ -106,7 +106,7 @@ pub fn neighbours(near: &Neighbours, look: &Look) -> String {
     out
 }
 
-/// Renders communities: their most central entities, then documents.
+/// Renders communities: their most central entities, then their terms and documents.
 pub fn communities(report: &CommunitiesReport, look: &Look) -> String {
     let mut out = String::new();
     for one in &report.communities {
@@ -127,6 +127,10 @@ pub fn communities(report: &CommunitiesReport, look: &Look) -> String {
         let note = note + &parent.unwrap_or_default();
         out.push_str(&look.paint(style::DIM, wrapped("      ", &note, look).trim_end()));
         out.push('\n');
+        if !one.terms.is_empty() {
+            let terms = format!("words: {}", one.terms.join(", "));
+            out.push_str(&hanging("      ", &line(&terms), look));
+        }
         for item in &one.central {
             out.push_str(&wrapped("      ", &line(&item.title), look));
         }
@@ -333,6 +337,9 @@ pub struct Exported {
     /// Number of relations that language models read off texts.
     #[serde(skip_serializing_if = "is_zero")]
     pub relations: usize,
+    /// Number of relations between memories.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub memory_relations: usize,
     /// Number of entities that were left out, because so many documents mention them.
     pub hubs: usize,
 }
@@ -347,6 +354,7 @@ impl Exported {
             entities: graph.nodes.len() - documents,
             edges: graph.edges.len(),
             relations: graph.relations.len(),
+            memory_relations: graph.memory_relations.len(),
             hubs: graph.hubs.len(),
         }
     }
@@ -365,7 +373,7 @@ pub fn exported(report: &Exported, look: &Look) -> String {
             format!("; left out {} that many documents mention", counted(hubs as u64, "entity", "entities"))
         }
     };
-    let relations = match report.relations {
+    let relations = match report.relations + report.memory_relations {
         0 => String::new(),
         relations => format!(", {}", count(relations as u64, "relation")),
     };

@@ -41,6 +41,7 @@ fn graphml(graph: &WholeGraph) -> String {
          <key id=\"type\" for=\"edge\" attr.name=\"type\" attr.type=\"string\"/>\n\
          <key id=\"weight\" for=\"edge\" attr.name=\"weight\" attr.type=\"float\"/>\n\
          <key id=\"source\" for=\"edge\" attr.name=\"source\" attr.type=\"string\"/>\n\
+         <key id=\"strength\" for=\"edge\" attr.name=\"strength\" attr.type=\"float\"/>\n\
          <key id=\"proof\" for=\"edge\" attr.name=\"proof\" attr.type=\"string\"/>\n\
          <graph edgedefault=\"undirected\">\n",
     );
@@ -78,6 +79,16 @@ fn graphml(graph: &WholeGraph) -> String {
             xml(&one.relation),
             xml(&one.source),
             xml(&one.proof)
+        );
+    }
+    for one in &graph.memory_relations {
+        let _ = writeln!(
+            out,
+            "<edge source=\"{}\" target=\"{}\" directed=\"true\"><data key=\"type\">{}</data><data key=\"strength\">{}</data></edge>",
+            xml(&one.from),
+            xml(&one.to),
+            one.relation,
+            one.strength
         );
     }
     out.push_str("</graph>\n</graphml>\n");
@@ -121,6 +132,16 @@ fn dot(graph: &WholeGraph) -> String {
             quoted(&format!("{}, {}", one.source, one.proof))
         );
     }
+    for one in &graph.memory_relations {
+        let _ = writeln!(
+            out,
+            "  {} -- {} [label={} dir=forward tooltip={}];",
+            quoted(&one.from),
+            quoted(&one.to),
+            quoted(one.relation.word()),
+            quoted(&format!("strength {}", one.strength))
+        );
+    }
     out.push_str("}\n");
     out
 }
@@ -150,8 +171,8 @@ fn quoted(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use bower_core::item::EntityKind;
-    use bower_core::request::{GraphEdge, GraphNode, GraphRelation};
+    use bower_core::item::{EntityKind, Relation};
+    use bower_core::request::{GraphEdge, GraphNode, GraphRelation, MemoryRelation};
 
     use super::*;
 
@@ -173,6 +194,7 @@ mod tests {
             nodes: vec![
                 node("notes/a\"b\\.md", "</script><b>&'\u{1}", NodeKind::Document),
                 node("0a", "A memory", NodeKind::Memory),
+                node("0b", "Another memory", NodeKind::Memory),
                 node("00ff", "Ada \"Countess\" Lovelace", NodeKind::Name),
             ],
             edges: vec![edge("notes/a\"b\\.md"), edge("0a")],
@@ -183,6 +205,12 @@ mod tests {
                 source: "llm:a\"b</script>".into(),
                 proof: "0a".into(),
                 items: 1,
+            }],
+            memory_relations: vec![MemoryRelation {
+                from: "0b".into(),
+                relation: Relation::LedTo,
+                to: "0a".into(),
+                strength: 0.5,
             }],
             hubs: vec!["the".into()],
         }
@@ -206,5 +234,7 @@ mod tests {
         let data = page.split("const graph = ").nth(1).and_then(|rest| rest.split(";\n").next()).unwrap();
         let read: serde_json::Value = serde_json::from_str(data).unwrap();
         assert_eq!(read["nodes"][0]["name"], "</script><b>&'\u{1}");
+        let relation = serde_json::json!({"from": "0b", "relation": "led_to", "to": "0a", "strength": 0.5});
+        assert_eq!(read["memory_relations"], serde_json::json!([relation]));
     }
 }

@@ -1,4 +1,4 @@
-//! Groups the graph into communities, and names each by its most central entities and documents.
+//! Groups the graph into communities, and names each by its most central entities and documents, and by its terms.
 //! The partition of the whole store is saved beside the indexes. The next run starts from it, so that communities stay while
 //! little changes. Forgetting removes the file.
 
@@ -7,7 +7,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use super::whole::whole;
+use super::terms::add_terms;
+use super::whole::{CollectedGraph, whole};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::files;
@@ -16,8 +17,8 @@ use crate::graph::{
 };
 use crate::item::Visibility;
 use crate::request::{
-    CentralItem, CommunitiesReport, CommunitiesRequest, GraphCommunity, GraphLevel, GraphRequest, Selection,
-    WholeGraph,
+    CentralItem, CommunitiesReport, CommunitiesRequest, GraphCommunity, GraphEdge, GraphLevel, GraphRequest,
+    MemoryRelation, Selection, WholeGraph,
 };
 
 /// Entities that name a community.
@@ -51,11 +52,16 @@ pub(super) fn partition(
     previous: Option<&BTreeMap<String, u32>>,
 ) -> Result<Partition> {
     let places: HashMap<&str, u32> = whole.nodes.iter().map(|node| node.id.as_str()).zip(0_u32..).collect();
-    let edge = |edge: &crate::request::GraphEdge| {
+    let edge = |edge: &GraphEdge| {
         let ends = (places.get(edge.from.as_str())?, places.get(edge.to.as_str())?);
         (edge.weight > 0.0).then_some((*ends.0, *ends.1, edge.weight))
     };
-    let edges: Vec<(u32, u32, f32)> = whole.edges.iter().filter_map(edge).collect();
+    let relation = |one: &MemoryRelation| {
+        let ends = (places.get(one.from.as_str())?, places.get(one.to.as_str())?);
+        (one.weight() > 0.0).then_some((*ends.0, *ends.1, one.weight()))
+    };
+    let relations = whole.memory_relations.iter().filter_map(relation);
+    let edges: Vec<(u32, u32, f32)> = whole.edges.iter().filter_map(edge).chain(relations).collect();
     let graph = WeightedGraph::new(whole.nodes.len() as u32, &edges)?;
     let of_node = |previous: &BTreeMap<String, u32>| -> Vec<u32> {
         let community = |id: &String| previous.get(id).copied().unwrap_or(CommunityOptions::NONE);
@@ -112,6 +118,7 @@ fn described(whole: &WholeGraph, number: u32, community: &Community, parent: Opt
         parent,
         entities: entities.clone().take(NAMES).map(|node| node.name.clone()).collect(),
         entity_count: entities.count(),
+        terms: Vec::new(),
         central: items
             .clone()
             .take(CENTRAL)
@@ -129,7 +136,7 @@ pub(super) fn communities(
     request: &CommunitiesRequest,
 ) -> Result<CommunitiesReport> {
     let everything = GraphRequest { select: request.select.clone(), ..GraphRequest::default() };
-    let graph = whole(engine, visibility, &everything)?.graph;
+    let CollectedGraph { graph, rows, .. } = whole(engine, visibility, &everything)?;
     let file = file(engine, visibility, &request.select);
     let previous = file.as_ref().and_then(|file| load(file, request.resolution));
     let partition = partition(&graph, request.resolution, previous.as_ref())?;
@@ -151,6 +158,7 @@ pub(super) fn communities(
     found.sort_by_key(|one| (std::cmp::Reverse(one.item_count + one.entity_count), one.number));
     let total = found.len();
     found.truncate(request.limit);
+    add_terms(engine, &rows, &level.of_node, &mut found)?;
     let file = file.filter(|_| request.save);
     let save_error = file.and_then(|file| save(&file, &graph, partition.levels.first()?).err());
     Ok(CommunitiesReport {

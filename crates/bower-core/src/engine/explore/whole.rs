@@ -1,18 +1,19 @@
-//! Reads the whole graph that a caller may see: documents, memories, and the entities that connect two of them.
+//! Reads the whole graph that a caller may see: documents, memories, relations, and entities that connect two.
 //! It is read from the texts, so it has every name and needs no index.
 
 use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::engine::Engine;
 use crate::engine::mentions::text_of;
+use crate::engine::query::graph::related;
 use crate::engine::query::paths::{kind_of, shown};
 use crate::engine::query::plan::{Depth, FoundRows};
 use crate::error::Result;
 use crate::graph::{EntityAliases, EntityKey, Role, hub_limit, mentions_and_edges};
 use crate::item::{Change, NodeKind, Profile, RowId, Visibility};
-use crate::request::{GraphEdge, GraphNode, GraphRelation, GraphRequest, WholeGraph};
-use crate::store::MentionSource;
+use crate::request::{GraphEdge, GraphNode, GraphRelation, GraphRequest, MemoryRelation, WholeGraph};
+use crate::store::{MentionSource, RelationRow};
 
 /// Rows whose texts are read at once.
 const BATCH: usize = 1_000;
@@ -45,9 +46,12 @@ impl Collected {
 #[derive(Default)]
 struct Collection {
     nodes: Vec<GraphNode>,
+    /// The rows of each node.
+    rows: Vec<Vec<RowId>>,
     places: BTreeMap<String, usize>,
     entities: BTreeMap<EntityKey, Collected>,
     relations: BTreeMap<TypedEdgeKey, RelationProof>,
+    memory_relations: Vec<RelationRow>,
 }
 
 /// A relation between two entities, with its source.
@@ -62,6 +66,8 @@ struct RelationProof {
 /// The graph, and the entities that are connected by relations only.
 pub(super) struct CollectedGraph {
     pub(super) graph: WholeGraph,
+    /// The rows of each document and memory, which are the first nodes.
+    pub(super) rows: Vec<Vec<RowId>>,
     related: Vec<GraphNode>,
 }
 
@@ -75,6 +81,7 @@ impl CollectedGraph {
         }
         let nodes: HashSet<&str> = self.graph.nodes.iter().map(|node| node.id.as_str()).collect();
         self.graph.relations.retain(|one| nodes.contains(&*one.from) && nodes.contains(&*one.to));
+        self.graph.memory_relations.retain(|one| nodes.contains(&*one.from) && nodes.contains(&*one.to));
         self.graph
     }
 }
@@ -95,10 +102,12 @@ impl Collection {
             Entry::Vacant(place) => {
                 let (id, name) = (id.to_owned(), name.to_owned());
                 self.nodes.push(GraphNode { id, name, kind, items: 0, community: None });
+                self.rows.push(Vec::new());
                 *place.insert(self.nodes.len() - 1)
             }
         };
         self.nodes[node].items += 1;
+        self.rows[node].push(source.row);
         let text = text_of(source);
         let (mentions, edges) = mentions_and_edges(&text);
         for edge in edges {
@@ -122,9 +131,34 @@ impl Collection {
         }
     }
 
+    /// Returns the relations between memories, each once and in the order of their ids and types.
+    fn memory_relations(&self) -> Vec<MemoryRelation> {
+        if self.memory_relations.is_empty() {
+            return Vec::new();
+        }
+        let ids: HashMap<RowId, &str> = self
+            .nodes
+            .iter()
+            .zip(&self.rows)
+            .flat_map(|(node, rows)| rows.iter().map(|row| (*row, node.id.as_str())))
+            .collect();
+        let shown = |one: &RelationRow| {
+            let (from, to) = (ids.get(&one.row)?, ids.get(&one.other)?);
+            let (from, to) = ((*from).to_owned(), (*to).to_owned());
+            Some(MemoryRelation { from, relation: one.relation, to, strength: one.strength })
+        };
+        let mut relations: Vec<MemoryRelation> = self.memory_relations.iter().filter_map(shown).collect();
+        let key = |one: &MemoryRelation| (one.from.clone(), one.to.clone(), one.relation.word());
+        relations.sort_by_cached_key(key);
+        // Both ends of a relation may be in different batches, which read it twice.
+        relations.dedup_by_key(|one| key(one));
+        relations
+    }
+
     /// Returns the graph of the entities that connect at least two documents or memories, and are no hubs.
     fn graph(self, request: &GraphRequest) -> CollectedGraph {
         let limit = hub_limit(self.nodes.len());
+        let memory_relations = self.memory_relations();
         let documents = self.nodes.len() as f32;
         let ends: HashSet<EntityKey> =
             self.relations.keys().flat_map(|(from, _, to, _)| [*from, *to]).collect();
@@ -138,7 +172,13 @@ impl Collection {
                 items: proof.items,
             });
         let relations = relations.collect();
-        let mut graph = WholeGraph { nodes: self.nodes, edges: Vec::new(), relations, hubs: Vec::new() };
+        let mut graph = WholeGraph {
+            nodes: self.nodes,
+            edges: Vec::new(),
+            relations,
+            memory_relations,
+            hubs: Vec::new(),
+        };
         let mut related = Vec::new();
         for (key, mut entity) in self.entities {
             let is_wanted = request.kinds.is_empty() || request.kinds.contains(&kind_of(entity.role));
@@ -176,7 +216,7 @@ impl Collection {
             graph.nodes.push(node(entity.name));
         }
         graph.hubs.sort_unstable();
-        CollectedGraph { graph, related }
+        CollectedGraph { graph, rows: self.rows, related }
     }
 }
 
@@ -197,11 +237,16 @@ pub(super) fn whole(
         let titles = engine.store.titles(batch)?;
         let titles: BTreeMap<RowId, (String, String)> =
             batch.iter().zip(titles).filter_map(|(row, title)| Some((*row, title?))).collect();
+        let mut memories = Vec::new();
         for source in engine.store.mention_sources(batch)? {
             if let Some((id, summary)) = titles.get(&source.row) {
+                if source.document.is_none() {
+                    memories.push(source.row);
+                }
                 collection.add(&source, id, summary, &aliases);
             }
         }
+        collection.memory_relations.extend(related(engine, &scope, &memories)?);
     }
     Ok(collection.graph(request))
 }
@@ -213,11 +258,17 @@ fn keep_strongest(graph: &mut WholeGraph, most: usize) {
         *weights.entry(&edge.from).or_default() += edge.weight;
         *weights.entry(&edge.to).or_default() += edge.weight;
     }
+    for one in &graph.memory_relations {
+        *weights.entry(&one.from).or_default() += one.weight();
+        *weights.entry(&one.to).or_default() += one.weight();
+    }
     let mut best: Vec<(&str, f32)> = weights.into_iter().collect();
     best.sort_by(|one, two| two.1.total_cmp(&one.1));
     let kept: HashSet<String> = best.into_iter().take(most).map(|(id, _)| id.to_owned()).collect();
     graph.edges.retain(|edge| kept.contains(&edge.from) && kept.contains(&edge.to));
-    let connected: HashSet<&str> =
-        graph.edges.iter().flat_map(|edge| [edge.from.as_str(), edge.to.as_str()]).collect();
+    graph.memory_relations.retain(|one| kept.contains(&one.from) && kept.contains(&one.to));
+    let mentions = graph.edges.iter().flat_map(|edge| [edge.from.as_str(), edge.to.as_str()]);
+    let relations = graph.memory_relations.iter().flat_map(|one| [one.from.as_str(), one.to.as_str()]);
+    let connected: HashSet<&str> = mentions.chain(relations).collect();
     graph.nodes.retain(|node| connected.contains(node.id.as_str()));
 }
