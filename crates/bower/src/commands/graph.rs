@@ -73,7 +73,7 @@ pub fn run(arguments: &GraphArgs, session: &Session) -> Result<ExitCode> {
             session.maintain(&service);
         }
         GraphAction::Extract { limit, dry_run, remove: None } => {
-            extract(session, &service, &bounds, *limit, *dry_run)?;
+            return extract(session, &service, &bounds, *limit, *dry_run);
         }
         GraphAction::Export { form, output, force, limit, kinds } => {
             check_export(output.as_deref(), *force, *form, *limit)?;
@@ -121,7 +121,7 @@ fn extract(
     bounds: &Bounds,
     limit: Option<u32>,
     dry_run: bool,
-) -> Result<()> {
+) -> Result<ExitCode> {
     let bar = extract_bar(session);
     let show = |step: ExtractProgress| {
         bar.set_length(step.total as u64);
@@ -133,7 +133,7 @@ fn extract(
     let report = ended?;
     session.out.say(&report, |look| graph::extracted(&report, look))?;
     session.maintain(service);
-    Ok(())
+    Ok(if report.failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(Exit::Environment as u8) })
 }
 
 /// Returns a bar for an extraction; it is hidden if standard error is no terminal.

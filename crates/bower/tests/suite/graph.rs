@@ -121,14 +121,17 @@ fn triples_are_read_only_by_a_model_of_the_settings() {
     let set = ["--set", "llm=openai", "--set", "llm_url=http://127.0.0.1:9/v1", "--set", "llm_model=tiny"];
     let run = |more: &[&str]| {
         let arguments = [&["graph", "extract"], more, &set[..]].concat();
-        Ended::from(home.command(arguments).output().unwrap()).json()["data"].clone()
+        let ended = Ended::from(home.command(arguments).output().unwrap());
+        (ended.status, ended.json()["data"].clone())
     };
-    let would = run(&["--dry-run", "--limit", "3"]);
+    let (status, would) = run(&["--dry-run", "--limit", "3"]);
+    assert_eq!(status, 0, "{would}");
     assert_eq!(
         (&would["source"], &would["items"], &would["requests"]),
         (&"llm:tiny".into(), &3.into(), &1.into())
     );
-    let done = run(&[]);
+    let (status, done) = run(&[]);
+    assert_eq!(status, 3, "{done}");
     assert_eq!((&done["items"], &done["waiting"]), (&0.into(), &4.into()), "{done}");
     assert!(done["failures"][0]["why"].as_str().unwrap().contains("127.0.0.1:9"), "{done}");
     let ended = home.run(["graph", "extract", "--remove", "llm:tiny"]);
