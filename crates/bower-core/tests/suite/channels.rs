@@ -165,8 +165,7 @@ fn a_canonical_fact_with_most_of_the_question_stands_first() {
         let request = QueryRequest { text: question.to_owned(), explain: true, ..QueryRequest::default() };
         let answer = store.engine.query(&Visibility::everything(), &request, now()).unwrap();
         let hit = &answer.hits[0];
-        let asked =
-            answer.effort.unwrap().channels.iter().any(|one| one.channel == Channel::Canonical.into());
+        let asked = answer.effort.channels.iter().any(|one| one.channel == Channel::Canonical);
         (hit.memory.metadata["file_name"].as_str().unwrap().to_owned(), hit.cited_line, asked)
     };
     assert_eq!(first("which gateway port?"), ("CANONICAL.md".to_owned(), Some(3), true));
