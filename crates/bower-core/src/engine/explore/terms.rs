@@ -13,7 +13,7 @@ use crate::request::GraphCommunity;
 /// Most texts of a community that are read, evenly spread over all of its texts.
 const COMMUNITY_TEXTS: usize = 100;
 /// Most texts of the store with which these are compared, evenly spread over all that the caller may see.
-const COMPARED_TEXTS: usize = 1_000;
+const COMPARED_TEXTS: usize = 500;
 /// Most characters of a text that are read.
 const TEXT_CHARS: usize = 2_000;
 /// Texts that are read at once.
