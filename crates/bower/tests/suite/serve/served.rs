@@ -321,7 +321,9 @@ fn requests_have_ids_and_routes_are_counted() {
     ] {
         assert!(text.lines().any(|found| found == line), "{line} is not in\n{text}");
     }
+    // Each line is written after its answer was sent.
     server.logged(made.header("x-request-id").unwrap());
+    server.logged("/api/v1/items/{id}");
     let lines = server.log();
     let line = lines.lines().find(|line| line.contains("/api/v1/items/{id}")).unwrap();
     let line: serde_json::Value = serde_json::from_str(line).unwrap();
