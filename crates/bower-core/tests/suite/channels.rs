@@ -159,6 +159,7 @@ fn a_canonical_fact_with_most_of_the_question_stands_first() {
         ("CANONICAL.md", "# Facts\n\n- The gateway listens on port 8080.\n- Ann leads payments.\n"),
         ("monday.md", notes),
         ("tuesday.md", &notes.repeat(3)),
+        ("zyxel.md", "The zyxel box is behind the gateway port.\n"),
         ("payments.md", "The payments of monday: who was late with which payments, and who approved them.\n"),
     ]);
     let first = |question: &str| {
@@ -169,6 +170,8 @@ fn a_canonical_fact_with_most_of_the_question_stands_first() {
         (hit.memory.metadata["file_name"].as_str().unwrap().to_owned(), hit.cited_line, asked)
     };
     assert_eq!(first("which gateway port?"), ("CANONICAL.md".to_owned(), Some(3), true));
+    // It has only what all notes have of this question.
+    assert_eq!(first("which zyxel gateway port?").0, "zyxel.md");
     // "payments" alone is less than half of this question.
     assert_eq!(first("payments late approved monday"), ("payments.md".to_owned(), None, false));
     // A canonical document that may not be found does not answer.

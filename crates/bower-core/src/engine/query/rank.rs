@@ -126,7 +126,7 @@ pub(crate) fn by_default(
     native::gain_from_names(&mut ranked, &named, constants);
     let paths = BestPaths::load(engine, &ranked, &scores)?;
     lower_side_files(engine, request.text, &paths, &mut ranked);
-    let facts = canonical_shares(engine, request, scope, &paths, ranking)?;
+    let facts = canonical_shares(engine, request, (scope, &scores), &paths, ranking)?;
     if let Some(walked) = &walked {
         let weight = f64::from(constants.graph_weight) * walked.about;
         let scale = if found.vector.is_some() { 1.0 } else { engine.settings.calibration.words_scale };
@@ -276,11 +276,13 @@ fn lower_side_files(engine: &Engine, question: &str, best: &BestPaths, ranked: &
 }
 
 /// Finds facts of canonical documents that have most of the question, among the best candidates. Returns for each of their chunks
-/// the share of the question that its best fact has, and notes the fact, which the hit cites.
+/// the share of the question that it has, and notes the fact, which the hit cites.
+///
+/// Words count by their rarity in the whole store: in a canonical document of two lines, every word is frequent.
 fn canonical_shares(
     engine: &Engine,
     request: &RankRequest<'_>,
-    scope: &Scope<'_>,
+    (scope, scores): (&Scope<'_>, &Scores),
     best: &BestPaths,
     ranking: &mut Ranking,
 ) -> Result<HashMap<RowId, f32>> {
@@ -289,8 +291,10 @@ fn canonical_shares(
         return Ok(HashMap::new());
     }
     let matcher = engine.caches.canonical_matcher(&engine.settings.canonical_files);
-    let rows: Vec<RowId> =
-        best.0.iter().filter(|(.., path)| matcher.matches(path)).map(|(_, row, _)| *row).collect();
+    let coverage = |row: RowId| scores.place(row).map_or(0.0, |at| scores.coverage(at));
+    let has_most = |row: RowId| coverage(row) > MOST_OF_A_QUESTION && scope.contains(row);
+    let canonical = best.0.iter().filter(|(_, row, path)| has_most(*row) && matcher.matches(path));
+    let rows: Vec<RowId> = canonical.map(|(_, row, _)| *row).collect();
     let names = engine.store.document_names(&rows)?;
     let mut documents: Vec<DocumentRow> = names.into_iter().flatten().map(|names| names.document).collect();
     documents.sort_unstable();
@@ -298,15 +302,16 @@ fn canonical_shares(
     if documents.is_empty() {
         return Ok(HashMap::new());
     }
-    let is_candidate = |row: RowId| rows.contains(&row) && scope.contains(row);
+    let is_candidate = |row: RowId| rows.contains(&row);
     let mut cited = channels::canonical_facts(engine, request.text, &documents, rows.len(), &is_candidate)?;
+    // Its words may be in several lines.
     cited.retain(|one| one.hit.score > MOST_OF_A_QUESTION);
     let found: Vec<Scored> = cited.iter().map(|one| one.hit).collect();
     if !found.is_empty() {
         note_references(ranking, Channel::Canonical, &found, milliseconds(start));
     }
     ranking.citations.extend(cited.into_iter().map(|one| (one.hit.row, one.fact)));
-    Ok(found.into_iter().map(|hit| (hit.row, hit.score)).collect())
+    Ok(found.into_iter().map(|hit| (hit.row, coverage(hit.row))).collect())
 }
 
 /// Returns the deepest folder that all paths are in.
