@@ -1,4 +1,4 @@
-//! Runs `bower eval` on every labelled set below a folder, and checks the default profile against its parts and reference figures.
+//! Runs `bower eval` on the labelled sets below a folder, and compares their figures with references.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! Reads the graph of the items that may be found: what an item mentions, which items mention an entity, and where each leads.
+//! Reads the graph of the items that may be found: what an item mentions, and which items mention an entity.
 
 use std::ops::Range;
 
