@@ -2,7 +2,9 @@
 
 use bower_core::engine::Engine;
 use bower_core::item::{Channel, Kind, Visibility};
-use bower_core::request::{CurateRequest, ForgetRequest, Forgetting, Hit, QueryRequest, Selection};
+use bower_core::request::{
+    CurateRequest, ForgetRequest, Forgetting, Hit, IndexRequest, QueryRequest, Selection,
+};
 use std::fmt::Write;
 
 use crate::place::{Place, now};
@@ -215,6 +217,32 @@ fn what_a_question_refers_to_by_a_tag_or_a_path_stands_first() {
     assert_eq!(first("projects gamma monday search")[0], "monday.md", "words alone refer to nothing");
     assert_eq!(first("projects/beta.md gamma monday")[0], "monday.md", "there is no such file");
     assert_eq!(first("#other monday")[0], "monday.md", "there is no such tag");
+}
+
+/// A path means at most 64 files; those of another collection take no room among them, and are no nearer.
+#[test]
+fn files_that_may_not_be_found_do_not_count_for_a_written_path() {
+    let store = Store::new();
+    for n in 0..70 {
+        store.place.write(&format!("theirs/{n}/docs/guide.md"), "harbour\n");
+    }
+    store.place.write("ours/docs/Guide.md", "Nothing about boats.\n");
+    store.place.write("ours/boats.md", "harbour harbour harbour: what is a harbour?\n");
+    for collection in ["theirs", "ours"] {
+        let request = IndexRequest {
+            collection: Some(collection.to_owned()),
+            ..IndexRequest::new(vec![store.place.notes().join(collection)])
+        };
+        store.engine.index(&Visibility::everything(), &request, now(), &|_| {}, &|| true).unwrap();
+    }
+    let ours = Selection { collections: vec!["ours".to_owned()], ..Selection::default() };
+    let question = "what about the harbour in docs/guide.md?";
+    assert_eq!(hits(&store, question, ours)[0].0, "ours/docs/Guide.md");
+    // All of theirs are too many.
+    let theirs = Selection { collections: vec!["theirs".to_owned()], ..Selection::default() };
+    assert_eq!(hits(&store, question, theirs).len(), 10);
+    let all = hits(&store, question, Selection::default());
+    assert_eq!(all[0].0, "ours/boats.md", "{all:?}");
 }
 
 /// The file and the first line of the text of each hit of an answer under the default profile.

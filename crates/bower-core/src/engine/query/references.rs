@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::item::{Channel, RowId, Scored};
 use crate::store::DocumentRow;
 
-/// Most files that one path means. A name such as `index.html` may have thousands, and names none of them.
+/// Most files that may be found and that one path means. A name such as `index.html` may have thousands, and names none of them.
 const MOST_FILES: usize = 64;
 
 /// Most chunks of one file.
@@ -52,7 +52,7 @@ pub(crate) fn references(
     }
     if asks(Channel::Filename) {
         for path in written_paths(question) {
-            lists.push((Channel::Filename, chunks_at(engine, path)?));
+            lists.push((Channel::Filename, chunks_at(engine, path, scope)?));
         }
     }
     for (_, rows) in &mut lists {
@@ -106,18 +106,45 @@ fn written_paths(question: &str) -> Vec<&str> {
     paths
 }
 
-/// Returns the chunks of the documents whose path is, or ends with, a written one. If none has its very letters, case, accents
-/// and separators do not count.
-fn chunks_at(engine: &Engine, written: &str) -> Result<Vec<RowId>> {
+/// Returns the chunks that may be found of the documents whose path is, or ends with, a written one. If none has its very letters,
+/// case, accents and separators do not count. Documents without such a chunk take no room among [`MOST_FILES`].
+fn chunks_at(engine: &Engine, written: &str, scope: &Scope<'_>) -> Result<Vec<RowId>> {
     let Some(written) = WrittenPath::of(written) else { return Ok(Vec::new()) };
-    let found = engine.caches.paths(&*engine.store)?.find(&written, MOST_FILES + 1);
-    let Some(nearest) = found.first().map(|one| one.nearness) else { return Ok(Vec::new()) };
-    let is_named = |one: &&FoundPath| one.nearness == nearest && nearest <= PathFit::Folded;
-    let documents: Vec<DocumentRow> = found.iter().filter(is_named).map(|one| one.document).collect();
-    if documents.len() > MOST_FILES {
-        return Ok(Vec::new());
+    let paths = engine.caches.paths(&*engine.store)?;
+    let mut most = MOST_FILES + 1;
+    loop {
+        let found = paths.find(&written, most);
+        let (chunks, is_whole) = chunks_of_nearest(engine, &found, scope)?;
+        if is_whole || found.len() < most {
+            return Ok(chunks);
+        }
+        most *= 8;
     }
-    Ok(engine.store.document_rows(&documents, MOST_CHUNKS)?.concat())
+}
+
+/// Returns the chunks that may be found of the nearest of some paths, none if more than [`MOST_FILES`] documents have some; and
+/// whether further paths would change nothing.
+fn chunks_of_nearest(engine: &Engine, found: &[FoundPath], scope: &Scope<'_>) -> Result<(Vec<RowId>, bool)> {
+    let (mut nearest, mut files, mut chunks) = (None, 0, Vec::new());
+    for some in found.chunks(MOST_FILES) {
+        let documents: Vec<DocumentRow> = some.iter().map(|one| one.document).collect();
+        let rows = engine.store.document_rows(&documents, MOST_CHUNKS)?;
+        for (one, mut rows) in some.iter().zip(rows) {
+            rows.retain(|row| scope.contains(*row));
+            if rows.is_empty() {
+                continue;
+            }
+            if one.nearness > PathFit::Folded || *nearest.get_or_insert(one.nearness) != one.nearness {
+                return Ok((chunks, true));
+            }
+            files += 1;
+            if files > MOST_FILES {
+                return Ok((Vec::new(), true));
+            }
+            chunks.append(&mut rows);
+        }
+    }
+    Ok((chunks, false))
 }
 
 #[cfg(test)]
