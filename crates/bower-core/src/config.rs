@@ -182,9 +182,8 @@ pub struct Settings {
     /// The files whose lines are canonical facts: names, or ends of paths, with the wildcards of a .gitignore. (Athena:
     /// `CANONICAL.md`.) They decide at each question, so nothing is indexed again after a change.
     pub canonical_files: CanonicalFiles,
-    /// Candidates that each channel returns to fusion; at least the number of hits wanted. (Bowerbird's first version has
-    /// 200 of each.)
-    /// The profiles ade and seed have their own depths.
+    /// Candidates that each channel but the graph returns; at least the number of hits wanted. The graph returns 50
+    /// (`engine/query/graph.rs`), and the profiles ade and seed have their own depths.
     /// With 200, nDCG@10 was .0004 lower on locomo, .0014 on cranfield and .0002 on cosqa, and .0012 higher on scifact.
     /// A question over 100,000 items took a tenth longer.
     pub candidates: usize,

@@ -15,7 +15,9 @@ use crate::item::{Channel, Profile};
 /// Seconds in a day.
 const DAY: f64 = 86_400.0;
 
-/// Returns the channels that a profile uses.
+/// Returns the channels that a profile uses, as `bower eval` takes them away one by one. The default profile also asks tags, file
+/// names and canonical documents where a question refers to them; its function `by_default` decides what is asked. The formula
+/// of `seed` has a weight for the graph, which is not walked for it.
 pub fn channels(profile: Profile) -> &'static [Channel] {
     match profile {
         Profile::Atlas | Profile::Ade => &[Channel::Text, Channel::Vector],

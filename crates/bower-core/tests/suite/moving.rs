@@ -534,6 +534,8 @@ proptest! {
         let all = export(&engine, &everything());
         let other = there.open();
         let came = import(&other, &all, ImportRequest::default());
+        // Without the gate anybody's name was kept here. An import refuses one that looks like a password (`PW![0`).
+        prop_assume!(!came.errors.iter().any(|one| one.reason.contains("the owner holds a secret")));
         prop_assert_eq!((came.conflicting, came.failed), (0, 0), "{:?}", came);
         let second = export(&other, &everything());
         prop_assert_eq!(body(&second), body(&all));

@@ -61,7 +61,7 @@ const KNOBS: &[Knob] = &[
         Form::Files,
         "files whose lines are canonical facts: names or ends of paths, such as rules/*.md",
     ),
-    knob("candidates", Form::Whole(1, 10_000), "candidates that each channel retrieves"),
+    knob("candidates", Form::Whole(1, 10_000), "candidates that each channel but the graph retrieves"),
     knob("rrf_k", Form::Real(0.0, 10_000.0), "the constant of the rank fusion that eval compares with"),
     knob("time_zone", Form::Text, "the zone of times in questions; by default the system's"),
     knob("time_weight", Form::Real(0.0, 10.0), "how much an asked time moves an answer; 0 is not at all"),
