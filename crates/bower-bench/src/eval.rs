@@ -73,7 +73,7 @@ pub fn run(options: &Options) -> Result<Verdict, Failed> {
     mean.extend(sums.map(|sum| shown(Some(sum))));
     mean.resize(12, String::new());
     rows.push(mean);
-    println!("nDCG@10 of the parts and of the default profile, which has the other figures\n");
+    println!("The first four figures are nDCG@10. The other columns are of the default profile.\n");
     table::print(
         &[
             "set",
@@ -87,7 +87,7 @@ pub fn run(options: &Options) -> Result<Verdict, Failed> {
             "Recall@100",
             "p50 ms",
             "p95 ms",
-            "",
+            "check",
         ],
         &rows,
     );
