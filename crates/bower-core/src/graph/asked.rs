@@ -64,31 +64,25 @@ pub fn asked_names(question: &str) -> Vec<AskedName> {
 }
 
 /// Returns the names that may be within ideographs in a row, the longest first: Chinese has no spaces between words.
-fn within_ideographs<'a>(
-    question: &'a str,
-    words: &'a [ScannedWord],
-) -> impl Iterator<Item = AskedName> + 'a {
-    let rows = words.iter().enumerate().filter(|(_, word)| word.kind == Kind::Ideograph);
+fn within_ideographs(question: &str, words: &[ScannedWord]) -> Vec<AskedName> {
     let mut left = MOST_WORDS;
-    let rows: Vec<(usize, Vec<char>)> = rows
-        .map(|(at, word)| {
-            let row: Vec<char> = question[word.at.clone()].chars().take(left).collect();
-            left -= row.len();
-            (at, row)
-        })
-        .collect();
-    (2..=LONGEST).rev().flat_map(move |length| {
-        let of_length = |(at, row): &(usize, Vec<char>)| {
-            let names = row.windows(length).filter(|_| row.len() > length).map(|name| name.iter().collect());
-            let named = |name: String| AskedName {
-                key: EntityKey::of(&fold(&name)),
+    let mut rows: Vec<(usize, Vec<char>)> = Vec::new();
+    for (at, word) in words.iter().enumerate().filter(|(_, word)| word.kind == Kind::Ideograph) {
+        let row: Vec<char> = question[word.at.clone()].chars().take(left).collect();
+        left -= row.len();
+        rows.push((at, row));
+    }
+    let mut names = Vec::new();
+    for length in (2..=LONGEST).rev() {
+        for (at, row) in rows.iter().filter(|(_, row)| row.len() > length) {
+            names.extend(row.windows(length).map(|name| AskedName {
+                key: EntityKey::of(&fold(&String::from_iter(name))),
                 words: *at..at + 1,
                 is_capital: false,
-            };
-            names.map(named).collect::<Vec<_>>()
-        };
-        rows.iter().flat_map(of_length).collect::<Vec<_>>()
-    })
+            }));
+        }
+    }
+    names
 }
 
 /// Returns the number of a question's words that are no stop words.

@@ -278,7 +278,8 @@ impl<'a> Found<'a> {
     /// Adds the compounds of a Japanese text as weak mentions: ideographs in a row, and words that stand beside them without a space
     /// (`自動車`, `トヨタ自動車`). Between them are particles in hiragana. In a text without hiragana, whole clauses are in a row.
     fn add_compounds(&mut self, text: &'a str, words: &[ScannedWord]) {
-        if !text.chars().any(|c| matches!(c, 'ぁ'..='ゖ')) {
+        let has_ideographs = words.iter().any(|word| word.kind == Kind::Ideograph);
+        if !has_ideographs || !text.chars().any(|c| matches!(c, 'ぁ'..='ゖ')) {
             return;
         }
         let is_part = |word: &ScannedWord| word.kind != Kind::Other;

@@ -103,7 +103,7 @@ struct Step {
 type FoundWay = Reverse<(Reached, usize, usize, Option<(usize, usize)>)>;
 
 impl Ways {
-    /// Finds the ways from the starts over the edges of nodes; both are positions of nodes with shares. Takes some microseconds an edge.
+    /// Finds the ways from the starts over the edges of nodes; both are positions of nodes with shares.
     pub fn find<'a>(
         nodes: &[NodeId],
         starts: &[(usize, f64)],

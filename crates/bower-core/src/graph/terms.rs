@@ -168,8 +168,9 @@ fn is_term(form: &str, found: &TermOccurrence<'_>) -> bool {
     is_content_word(found) && form.chars().nth(1).is_some() && form.contains(char::is_alphabetic)
 }
 
-/// Returns Dunning's G² of a word: twice the sum of `k ln(k / E)` over the four numbers `k` of texts with and without it, here and
-/// elsewhere, where `E` is the number if both had the same share of them. 0 if both have the same share; no upper bound.
+/// Returns Dunning's G² of a word: twice the sum of `k ln(k / E)` over four numbers of texts. `k` counts the texts with and without
+/// the word, here and elsewhere. `E` is what `k` would be if the word's share were the same on both sides; then G² is 0. It has no
+/// upper bound.
 ///
 /// Each argument is the number of texts that have the word, and of all texts.
 fn log_likelihood_ratio(here: (u64, u64), elsewhere: (u64, u64)) -> f64 {

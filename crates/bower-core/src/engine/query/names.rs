@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use crate::engine::Engine;
-use crate::engine::query::channels::paths::FoundPath;
+use crate::engine::query::channels::paths::{FoundPath, take_nearest};
 use crate::engine::query::channels::written::{PathFit, WrittenPath, fold_part, split_extension};
 use crate::engine::query::graph::with_graph;
 use crate::engine::query::plan::{MAX_LIMIT, Scope};
@@ -170,18 +170,11 @@ fn visible(
     allowed: &dyn Fn(RowId) -> bool,
     find: impl Fn(usize) -> Vec<FoundPath>,
 ) -> Result<Vec<NamedDocument>> {
-    let mut most = MAX_LIMIT;
-    loop {
-        let found = find(most);
+    take_nearest(MAX_LIMIT, find, |found| {
         let documents: Vec<(PathFit, DocumentRow)> =
             found.iter().map(|one| (one.nearness, one.document)).collect();
-        let (named, is_whole) = first_chunks(engine, allowed, &documents)?;
-        if is_whole || found.len() < most {
-            return Ok(named);
-        }
-        // Documents that may not be found take no room.
-        most *= 8;
-    }
+        first_chunks(engine, allowed, &documents)
+    })
 }
 
 /// Returns the beginnings of documents, nearest first, as far as they may be found, and whether no further document could be

@@ -295,13 +295,13 @@ fn canonical_shares(
     let has_most = |row: RowId| coverage(row) > MOST_OF_A_QUESTION && scope.contains(row);
     let canonical = best.0.iter().filter(|(_, row, path)| has_most(*row) && matcher.matches(path));
     let rows: Vec<RowId> = canonical.map(|(_, row, _)| *row).collect();
+    if rows.is_empty() {
+        return Ok(HashMap::new());
+    }
     let names = engine.store.document_names(&rows)?;
     let mut documents: Vec<DocumentRow> = names.into_iter().flatten().map(|names| names.document).collect();
     documents.sort_unstable();
     documents.dedup();
-    if documents.is_empty() {
-        return Ok(HashMap::new());
-    }
     let is_candidate = |row: RowId| rows.contains(&row);
     let mut cited = channels::canonical_facts(engine, request.text, &documents, rows.len(), &is_candidate)?;
     // Its words may be in several lines.

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use crate::engine::Engine;
-use crate::engine::query::channels::paths::FoundPath;
+use crate::engine::query::channels::paths::{FoundPath, take_nearest};
 use crate::engine::query::channels::written::{PathFit, WrittenPath, split_extension};
 use crate::engine::query::channels::{MOST_TAGGED, written_tags};
 use crate::engine::query::plan::Scope;
@@ -111,15 +111,8 @@ fn written_paths(question: &str) -> Vec<&str> {
 fn chunks_at(engine: &Engine, written: &str, scope: &Scope<'_>) -> Result<Vec<RowId>> {
     let Some(written) = WrittenPath::of(written) else { return Ok(Vec::new()) };
     let paths = engine.caches.paths(&*engine.store)?;
-    let mut most = MOST_FILES + 1;
-    loop {
-        let found = paths.find(&written, most);
-        let (chunks, is_whole) = chunks_of_nearest(engine, &found, scope)?;
-        if is_whole || found.len() < most {
-            return Ok(chunks);
-        }
-        most *= 8;
-    }
+    let take = |found: &[FoundPath]| chunks_of_nearest(engine, found, scope);
+    take_nearest(MOST_FILES + 1, |most| paths.find(&written, most), take)
 }
 
 /// Returns the chunks that may be found of the nearest of some paths, none if more than [`MOST_FILES`] documents have some; and

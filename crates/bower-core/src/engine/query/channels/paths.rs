@@ -265,6 +265,23 @@ impl NearestPaths {
     }
 }
 
+/// Takes from the nearest paths what `take` wants of them. `find` returns as many as it is told: `most` at first, and eight times as
+/// many for as long as `take` says that further ones could matter. So documents that may not be found take no room.
+pub(crate) fn take_nearest<T>(
+    mut most: usize,
+    find: impl Fn(usize) -> Vec<FoundPath>,
+    take: impl Fn(&[FoundPath]) -> Result<(T, bool)>,
+) -> Result<T> {
+    loop {
+        let found = find(most);
+        let (taken, is_whole) = take(&found)?;
+        if is_whole || found.len() < most {
+            return Ok(taken);
+        }
+        most *= 8;
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
