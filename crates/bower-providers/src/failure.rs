@@ -161,6 +161,12 @@ impl Failure {
         self
     }
 
+    /// Returns the failure as one of another model of the service.
+    pub(crate) fn of_model(mut self, model: &str) -> Self {
+        self.model = clean(model).chars().take(MOST_CHARS).collect();
+        self
+    }
+
     /// Returns what the server or the network reported: one line of at most 200 characters.
     pub fn detail(&self) -> &str {
         &self.detail

@@ -75,7 +75,7 @@ impl<'de> Deserialize<'de> for Number {
 }
 
 /// Reads an answer's body.
-pub(super) fn read<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, Bad> {
+pub(crate) fn read<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, Bad> {
     serde_json::from_slice(body).map_err(|cause| {
         // Python's JSON has NaN and Infinity as words.
         let has = |word: &[u8]| body.windows(word.len()).any(|part| part == word);

@@ -1,0 +1,68 @@
+//! Asks a language model at a service, and leaves out fields that the model has refused.
+
+use std::fmt;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use crate::call::{CallOptions, Client, Connection, lock};
+use crate::chat::{ChatAnswer, ChatRequest, Refused, read, refused_field, request};
+use crate::failure::{Failure, Subject};
+use crate::wait::RetryPolicy;
+use crate::window::estimate_tokens;
+
+/// Tries of one request: another model is asked rather than this one for long.
+const TRIES: u32 = 2;
+
+/// A language model at a service.
+pub struct RemoteChat {
+    client: Client,
+    subject: Subject,
+    refused: Mutex<Refused>,
+}
+
+impl RemoteChat {
+    /// Creates a client of a model. It makes no connection.
+    pub fn new(connection: Connection, model: &str) -> Result<Self, Failure> {
+        let subject = Subject { provider: connection.provider, model: model.to_owned() };
+        Ok(Self { client: Client::new(connection, &subject)?, subject, refused: Mutex::default() })
+    }
+
+    /// Returns the model's name.
+    pub fn model(&self) -> &str {
+        &self.subject.model
+    }
+
+    /// Returns the model's answer within a time.
+    pub fn complete(&self, ask: &ChatRequest, timeout: Duration) -> Result<ChatAnswer, Failure> {
+        let deadline = Some(self.client.clock().now() + timeout);
+        let retry = RetryPolicy { tries: TRIES, ..self.client.retry() };
+        let tokens = (estimate_tokens(&ask.system) + estimate_tokens(&ask.user)) as u64;
+        let options = CallOptions { retry, deadline, tokens };
+        loop {
+            let without = lock(&self.refused).clone();
+            let sent = request(self.subject.provider, &self.subject.model, ask, &without);
+            let error = match self.client.send(&self.subject, &sent, options) {
+                Ok(answer) => {
+                    let bad = |bad: crate::embed::check::Bad| {
+                        self.client.failure(&self.subject, bad.kind, &bad.detail)
+                    };
+                    return read(self.subject.provider, &answer).map_err(bad);
+                }
+                Err(error) => error,
+            };
+            let answer = error.answer.as_ref();
+            let field = answer.and_then(|answer| refused_field(self.subject.provider, &sent, answer));
+            // Each field is refused once, so this ends.
+            match field.filter(|field| !without.contains(field)) {
+                Some(field) => lock(&self.refused).insert(field),
+                None => return Err(error.failure),
+            };
+        }
+    }
+}
+
+impl fmt::Debug for RemoteChat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RemoteChat").field("subject", &self.subject).finish_non_exhaustive()
+    }
+}
