@@ -1,5 +1,6 @@
 //! Parses a server's address and refuses those that a key or a text must not be sent to.
 
+use std::fmt::Write;
 use std::net::IpAddr;
 
 use ureq::http::Uri;
@@ -21,7 +22,8 @@ impl Address {
             return Err("it has a query, a fragment or a password".to_owned());
         }
         let uri: Uri = base.parse().map_err(|cause| format!("{base:?} is no address: {cause}"))?;
-        let host = uri.host().filter(|host| !host.is_empty()).ok_or_else(|| format!("{base:?} has no host"))?;
+        let host =
+            uri.host().filter(|host| !host.is_empty()).ok_or_else(|| format!("{base:?} has no host"))?;
         let host = host.trim_start_matches('[').trim_end_matches(']').to_ascii_lowercase();
         let ip: Option<IpAddr> = host.parse().ok();
         let loopback = host == "localhost" || ip.is_some_and(|ip| ip.is_loopback());
@@ -65,7 +67,7 @@ pub(crate) fn path_part(text: &str) -> String {
         } else if byte == b'.' && text != "." && text != ".." {
             part.push('.');
         } else {
-            part.push_str(&format!("%{byte:02X}"));
+            write!(part, "%{byte:02X}").expect("a string can be written to");
         }
     }
     part

@@ -52,7 +52,9 @@ pub(crate) fn run<T: Send>(
     std::thread::scope(|scope| {
         for _ in 0..threads {
             scope.spawn(|| {
-                while let Some(at) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|at| *at < batches.len()) {
+                while let Some(at) =
+                    Some(next.fetch_add(1, Ordering::Relaxed)).filter(|at| *at < batches.len())
+                {
                     let result = call(batches[at].clone());
                     *lock(&results[at]) = Some(result);
                 }
@@ -132,7 +134,8 @@ mod tests {
             let items = halve(0..64, &AtomicUsize::new(budget), &|range: Range<usize>| {
                 *calls.borrow_mut() += 1;
                 if range.clone().any(|at| bad.contains(&at)) {
-                    let items = Box::new(|range: Range<usize>| range.map(|at| (at, false)).collect::<Vec<_>>());
+                    let items =
+                        Box::new(|range: Range<usize>| range.map(|at| (at, false)).collect::<Vec<_>>());
                     return Err(Halve { by_size, items });
                 }
                 Ok(range.map(|at| (at, true)).collect())

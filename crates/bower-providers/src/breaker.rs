@@ -42,6 +42,11 @@ impl Breaker {
         *self = Self::default();
     }
 
+    /// Ends a call that passed and sent nothing.
+    pub fn abandoned(&mut self) {
+        self.trying = false;
+    }
+
     /// Counts a call that gave up, and opens the breaker if that is called for.
     pub fn failed(&mut self, failure: &Failure, now: Instant) {
         let time = match failure.kind {
@@ -104,7 +109,10 @@ mod tests {
         // One call tries, the others are refused until its result is known.
         assert_eq!(breaker.check(start + seconds(3_600)), Ok(()));
         assert!(breaker.check(start + seconds(3_600)).is_err());
+        breaker.abandoned();
+        assert_eq!(breaker.check(start + seconds(3_600)), Ok(()));
         breaker.succeeded();
+        assert_eq!(breaker.check(start + seconds(3_600)), Ok(()));
         assert_eq!(breaker.check(start + seconds(3_600)), Ok(()));
     }
 

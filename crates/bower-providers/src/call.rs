@@ -21,6 +21,8 @@ use crate::wire::{WireAnswer, WireRequest};
 
 /// Idle connections that stay open for the next requests.
 const IDLE: usize = 10;
+/// The longest that a request is held back before it fails instead.
+const MOST_HELD: Duration = Duration::from_secs(15);
 
 /// How a service is reached.
 #[derive(Clone, Debug)]
@@ -99,7 +101,8 @@ impl Client {
         let key = connection.key.clone();
         let refused = |kind, reason: &str| subject.failure(kind, reason, key.as_ref());
         let base = connection.base_url.as_deref().or_else(|| provider.base_url_for(key.as_ref()));
-        let base = base.ok_or_else(|| refused(FailureKind::RefusedAddress, "this provider needs an address"))?;
+        let base =
+            base.ok_or_else(|| refused(FailureKind::RefusedAddress, "this provider needs an address"))?;
         let address = Address::parse(base).map_err(|reason| refused(FailureKind::RefusedAddress, &reason))?;
         if key.is_none() && provider.needs_key() && connection.base_url.is_none() {
             return Err(refused(FailureKind::Key, "there is no key"));
@@ -156,16 +159,19 @@ impl Client {
         subject: &Subject,
         request: &WireRequest,
         options: CallOptions,
-    ) -> Result<WireAnswer, CallError> {
+    ) -> Result<WireAnswer, Box<CallError>> {
         let clock = self.clock();
-        let refused = |failure: Failure| CallError { failure, answer: None };
+        let refused = |failure: Failure| Box::new(CallError { failure, answer: None });
         lock(&self.breaker).check(clock.now()).map_err(|failure| {
             // The breaker may have been opened by a call for another model.
             refused(failure.of_model(&subject.model))
         })?;
         let mut spent = Spent { tries: 0, wasted: Duration::ZERO, left: None };
         loop {
-            self.keep_pace(subject, options).map_err(|failure| self.give_up(failure, None))?;
+            self.keep_pace(subject, options).map_err(|failure| {
+                lock(&self.breaker).abandoned();
+                refused(failure)
+            })?;
             let start = clock.now();
             let left = options.deadline.map(|deadline| deadline.saturating_duration_since(start));
             let (refusal, answer) = match self.try_once(request, left) {
@@ -183,7 +189,10 @@ impl Client {
             if let (FailureKind::Rate, Some(wait)) = (refusal.kind, refusal.wait) {
                 lock(&self.pace).hold(now, wait);
             }
-            let next = refusal.retried.then(|| options.retry.next_wait(spent, refusal.wait, self.jitter())).flatten();
+            let next = refusal
+                .retried
+                .then(|| options.retry.next_wait(spent, refusal.wait, self.jitter()))
+                .flatten();
             let Some(wait) = next else {
                 let failure = self.failure(subject, refusal.kind, &refusal.detail);
                 return Err(self.give_up(with_501_hint(failure, answer.as_ref(), refusal.wait), answer));
@@ -193,9 +202,9 @@ impl Client {
         }
     }
 
-    fn give_up(&self, failure: Failure, answer: Option<WireAnswer>) -> CallError {
+    fn give_up(&self, failure: Failure, answer: Option<WireAnswer>) -> Box<CallError> {
         lock(&self.breaker).failed(&failure, self.clock().now());
-        CallError { failure, answer }
+        Box::new(CallError { failure, answer })
     }
 
     /// Waits until the server's limits allow a request, or fails at once if that is too late.
@@ -205,7 +214,7 @@ impl Client {
         if left.is_some_and(|left| left.is_zero()) {
             return Err(self.failure(subject, FailureKind::Timeout, "the deadline is over"));
         }
-        let most = left.map_or(RetryPolicy::default().most_wasted, |left| left.min(RetryPolicy::default().most_wasted));
+        let most = left.map_or(MOST_HELD, |left| left.min(MOST_HELD));
         let wait = lock(&self.pace).reserve(now, most).map_err(|wait| {
             self.failure(subject, FailureKind::Rate, "its limit is reached").with_retry_after(Some(wait))
         })?;
@@ -273,7 +282,8 @@ impl Client {
     fn jitter(&self) -> f64 {
         let count = self.waits.fetch_add(1, Ordering::Relaxed);
         // SplitMix64: Steele, Lea and Flood, 2014.
-        let mut x = self.connection.seed.wrapping_add(count.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let mut x =
+            self.connection.seed.wrapping_add(count.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
         x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         ((x ^ (x >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
@@ -284,9 +294,8 @@ impl Client {
 fn with_501_hint(failure: Failure, answer: Option<&WireAnswer>, wait: Option<Duration>) -> Failure {
     let failure = failure.with_retry_after(wait);
     match answer {
-        Some(answer) if answer.status == 501 => {
-            failure.with_hint("start the server with this function, e.g. llama-server --reranking or --embeddings")
-        }
+        Some(answer) if answer.status == 501 => failure
+            .with_hint("start the server with this function, e.g. llama-server --reranking or --embeddings"),
         Some(_) | None => failure,
     }
 }

@@ -122,6 +122,9 @@ struct Lost {
 
 type PieceResult = Result<Vec<f32>, Lost>;
 
+/// The vectors of a text's windows with their weights.
+type Parts = Vec<(usize, Vec<f32>)>;
+
 impl EmbedderOptions {
     /// Returns the options of a model with its defaults.
     pub fn new(connection: Connection, model: &str) -> Self {
@@ -153,19 +156,21 @@ impl RemoteEmbedder {
         let known = table.embedding(provider, &options.model);
         let own = known.and_then(|known| known.dimension);
         let matryoshka = table.is_matryoshka(provider, &options.model);
-        if let (Some(wanted), Some(own)) = (options.dimensions, own) {
-            if wanted == 0 || wanted > own || (wanted < own && !matryoshka) {
-                let reason = format!("its vectors have {own} numbers, and {wanted} were asked for");
-                return Err(client.failure(&subject, FailureKind::BadRequest, &reason));
-            }
+        if let (Some(wanted), Some(own)) = (options.dimensions, own)
+            && (wanted == 0 || wanted > own || (wanted < own && !matryoshka))
+        {
+            let reason = format!("its vectors have {own} numbers, and {wanted} were asked for");
+            return Err(client.failure(&subject, FailureKind::BadRequest, &reason));
         }
         // These servers ignore the field, cut any vector, or refuse it.
         let is_own_server = matches!(provider, Provider::Ollama | Provider::Compatible);
-        let asked = options.dimensions.filter(|wanted| Some(*wanted) != own && (matryoshka || !is_own_server));
+        let asked =
+            options.dimensions.filter(|wanted| Some(*wanted) != own && (matryoshka || !is_own_server));
         let chosen = options.question_model.clone();
         let question_model = chosen.or_else(|| known.and_then(|known| known.question_model.clone()));
         let prompts = options.prompts.clone().unwrap_or_else(|| table.prompts(&options.model));
-        let spec = EmbedSpec { provider, model: options.model.clone(), question_model, asked, prompts, matryoshka };
+        let spec =
+            EmbedSpec { provider, model: options.model.clone(), question_model, asked, prompts, matryoshka };
         let vendor = spec.limits();
         let limits = Limits {
             texts: vendor.texts.min(options.batch_texts.max(1)),
@@ -227,7 +232,10 @@ impl RemoteEmbedder {
     /// Embeds two paraphrases and a stranger, and checks that the paraphrases are nearer. A server that serves a chat model as an
     /// embedding model fails here.
     pub fn probe(&self) -> Result<Probe, Failure> {
-        let [first, second] = ["The car broke down on the road to the city.", "On the road to the city the car stopped working."];
+        let [first, second] = [
+            "The car broke down on the road to the city.",
+            "On the road to the city the car stopped working.",
+        ];
         let stranger = "Boil three eggs for ten minutes, then peel them.";
         let documents = self.embed(&[first, stranger, second], Role::Document);
         let mut documents = documents.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter();
@@ -236,8 +244,7 @@ impl RemoteEmbedder {
         let question = self.embed(&[first], Role::Question).into_iter().collect::<Result<Vec<_>, _>>()?;
         let question = question.into_iter().next().unwrap_or_default();
         let paraphrase = dot(&first_vector, &second_vector).min(dot(&question, &second_vector));
-        let stranger =
-            [&first_vector, &second_vector, &question].map(|vector| dot(vector, &stranger_vector));
+        let stranger = [&first_vector, &second_vector, &question].map(|vector| dot(vector, &stranger_vector));
         let stranger = stranger.into_iter().fold(f32::MIN, f32::max);
         if paraphrase > stranger {
             return Ok(Probe { dimension: first_vector.len(), paraphrase, stranger });
@@ -260,7 +267,7 @@ impl RemoteEmbedder {
         let deadline = timeout.map(|timeout| self.client.clock().now() + timeout);
         let options = CallOptions { retry, deadline, tokens: 0 };
         let budget = AtomicUsize::new(HALVINGS);
-        let results = run(&batches, self.options.flight, |batch| {
+        let call_batch = |batch: Range<usize>| {
             let call = |range: Range<usize>| {
                 let parts: Vec<&str> = pieces[range].iter().map(|piece| piece.part).collect();
                 self.call(&parts, role, options)
@@ -269,8 +276,18 @@ impl RemoteEmbedder {
             let parts = pieces[batch].iter().map(|piece| piece.part);
             let again = results.into_iter().zip(parts);
             again.map(|(result, part)| self.halve_text(result, part, role, options, 0)).collect::<Vec<_>>()
-        });
-        results.into_iter().flatten().collect()
+        };
+        let results = run(&batches, self.options.flight, call_batch);
+        let mut results: Vec<PieceResult> = results.into_iter().flatten().collect();
+        // Where other batches succeed, four faults in a row were chance. A question has no time for this.
+        if role == Role::Document && results.iter().any(Result::is_ok) {
+            let lost = lost_by_chance(&batches, &results);
+            let again = run(&lost, self.options.flight, call_batch);
+            for (place, result) in lost.into_iter().flatten().zip(again.into_iter().flatten()) {
+                results[place] = result;
+            }
+        }
+        results
     }
 
     /// Embeds the halves of a text that the server found too long, and averages them.
@@ -283,7 +300,11 @@ impl RemoteEmbedder {
         depth: u32,
     ) -> PieceResult {
         let lost = match result {
-            Err(lost) if lost.failure.kind == FailureKind::TooLong && !lost.answered && depth < MOST_DEPTH => lost,
+            Err(lost)
+                if lost.failure.kind == FailureKind::TooLong && !lost.answered && depth < MOST_DEPTH =>
+            {
+                lost
+            }
             other => return other,
         };
         let Some((first, second)) = halves(part) else { return Err(lost) };
@@ -316,11 +337,11 @@ impl RemoteEmbedder {
                 self.count(tokens);
                 Ok(items.into_iter().map(|item| self.learn(item.map_err(|bad| self.lost(&bad)))).collect())
             }
-            Err(error) => self.refused(&error, parts.len()),
+            Err(error) => Self::refused(&error, parts.len()),
         }
     }
 
-    fn refused(&self, error: &CallError, count: usize) -> Result<Vec<PieceResult>, Halve<PieceResult>> {
+    fn refused(error: &CallError, count: usize) -> Result<Vec<PieceResult>, Halve<PieceResult>> {
         let status = error.answer.as_ref().map(|answer| answer.status);
         let lost: PieceResult = Err(Lost { failure: error.failure.clone(), answered: false });
         let by_size = error.failure.kind == FailureKind::TooLong;
@@ -341,7 +362,8 @@ impl RemoteEmbedder {
         if vector.len() == dimension {
             return Ok(vector);
         }
-        let detail = format!("a vector of {dimension} numbers was expected, one of {} came back", vector.len());
+        let detail =
+            format!("a vector of {dimension} numbers was expected, one of {} came back", vector.len());
         Err(self.lost(&Bad::vectors(detail)))
     }
 
@@ -363,7 +385,7 @@ impl RemoteEmbedder {
         pieces: &[Piece<'_>],
         vectors: Vec<PieceResult>,
     ) -> Vec<Result<Vec<f32>, Failure>> {
-        let mut of_texts: Vec<Result<Vec<(usize, Vec<f32>)>, Failure>> = vec![Ok(Vec::new()); count];
+        let mut of_texts: Vec<Result<Parts, Failure>> = vec![Ok(Vec::new()); count];
         for (piece, vector) in pieces.iter().zip(vectors) {
             let slot = &mut of_texts[piece.text];
             match (slot.as_mut(), vector) {
@@ -372,13 +394,38 @@ impl RemoteEmbedder {
                 (Err(_), _) => (),
             }
         }
-        let finish = |parts: Vec<(usize, Vec<f32>)>| match parts.len() {
+        let finish = |parts: Parts| match parts.len() {
             0 => Err(self.client.failure(&self.subject, FailureKind::EmptyText, "")),
             1 => Ok(parts.into_iter().next().map(|(_, vector)| vector).unwrap_or_default()),
             _ => mean(&parts).map_err(|bad| self.lost(&bad).failure),
         };
         of_texts.into_iter().map(|parts| parts.and_then(finish)).collect()
     }
+}
+
+/// Returns the parts of batches that were lost by failures of the service or the network.
+fn lost_by_chance(batches: &[Range<usize>], results: &[PieceResult]) -> Vec<Range<usize>> {
+    let is_lost = |at: usize| {
+        results[at].as_ref().is_err_and(|lost| {
+            let kind = lost.failure.kind;
+            let by_chance =
+                matches!(kind, FailureKind::Server | FailureKind::Transport | FailureKind::Timeout);
+            !lost.answered && by_chance
+        })
+    };
+    let mut parts = Vec::new();
+    for batch in batches {
+        let mut start = batch.start;
+        for at in batch.clone() {
+            if !is_lost(at) {
+                parts.push(start..at);
+                start = at + 1;
+            }
+        }
+        parts.push(start..batch.end);
+    }
+    parts.retain(|part| !part.is_empty());
+    parts
 }
 
 fn dot(a: &[f32], b: &[f32]) -> f32 {

@@ -72,7 +72,9 @@ impl FailureKind {
     /// Returns whether another text may succeed now.
     pub fn is_of_the_text(self) -> bool {
         match self {
-            Self::TooLong | Self::EmptyText | Self::BadRequest | Self::ContentRefused | Self::BadVectors => true,
+            Self::TooLong | Self::EmptyText | Self::BadRequest | Self::ContentRefused | Self::BadVectors => {
+                true
+            }
             Self::Key
             | Self::Money
             | Self::DailyQuota
@@ -195,9 +197,7 @@ fn without_key(text: &str, key: Option<&Secret>) -> String {
 
 /// Removes characters that steer a terminal or hide text, and joins all space.
 fn clean(text: &str) -> String {
-    let hides = |c: char| {
-        matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
-    };
+    let hides = |c: char| matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
     let shown = text.chars().filter(|&c| c.is_whitespace() || !(c.is_control() || hides(c)));
     let shown: String = shown.collect();
     shown.split_whitespace().collect::<Vec<_>>().join(" ")

@@ -9,6 +9,8 @@ mod clock;
 mod embed;
 mod embedder;
 mod failure;
+#[cfg(feature = "fake")]
+pub mod fake;
 mod pace;
 mod prices;
 mod provider;

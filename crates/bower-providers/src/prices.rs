@@ -210,7 +210,11 @@ mod tests {
         check("snowflake-arctic-embed:xs", search, "");
         check("MongoDB/mdbr-leaf-ir", search, "");
         check("snowflake-arctic-embed2", "query: ", "");
-        check("Qwen/Qwen3-Embedding-0.6B", "Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery:", "");
+        check(
+            "Qwen/Qwen3-Embedding-0.6B",
+            "Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery:",
+            "",
+        );
         check("all-minilm", "", "");
         check("bge-m3", "", "");
     }

@@ -51,11 +51,11 @@ const MONEY: [&str; 7] = [
 /// Parts of messages and codes that say that the key is wrong, with status 400.
 const KEY: [&str; 4] = ["api_key_invalid", "api key not valid", "invalid_api_key", "invalid api key"];
 /// Parts of messages and codes that say that there is no such model, with status 400 or 404.
-const MODEL: [&str; 4] = ["model_not_found", "no models loaded", "is not found for api version", "unknown model"];
+const MODEL: [&str; 4] =
+    ["model_not_found", "no models loaded", "is not found for api version", "unknown model"];
 
 /// Returns the kind of an answer; `None` if it is a success. `now` is the date that `Retry-After` refers to.
 pub(crate) fn classify(answer: &WireAnswer, now: SystemTime) -> Option<Refusal> {
-    let body: Option<Value> = serde_json::from_slice(&answer.body).ok();
     if (200..300).contains(&answer.status) {
         return None;
     }
@@ -64,7 +64,7 @@ pub(crate) fn classify(answer: &WireAnswer, now: SystemTime) -> Option<Refusal> 
         let detail = format!("it redirects to {place} (status {}), which is not followed", answer.status);
         return Some(Refusal { kind: FailureKind::RefusedAddress, detail, retried: false, wait: None });
     }
-    let body = body.unwrap_or_default();
+    let body: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
     let message = message(&body);
     let all = body.to_string().to_ascii_lowercase();
     let kind = kind(answer.status, &body, &all);
@@ -132,7 +132,8 @@ fn kind(status: u16, body: &Value, all: &str) -> FailureKind {
 fn is_daily(body: &Value) -> bool {
     let body = body.get(0).unwrap_or(body);
     let details = body.pointer("/error/details").and_then(Value::as_array);
-    let mut violations = details.into_iter().flatten().filter_map(|detail| detail.get("violations")?.as_array());
+    let mut violations =
+        details.into_iter().flatten().filter_map(|detail| detail.get("violations")?.as_array());
     violations.any(|list| {
         list.iter().any(|violation| {
             let name = violation.get("quotaId").or_else(|| violation.get("quotaMetric"));
@@ -186,7 +187,8 @@ mod tests {
             let refusal = of(status, body);
             assert_eq!((refusal.kind, refusal.retried), (kind, kind == FailureKind::Rate), "{body}");
         };
-        let openai = |code: &str| format!(r#"{{"error":{{"message":"Slow down","type":"t","code":"{code}"}}}}"#);
+        let openai =
+            |code: &str| format!(r#"{{"error":{{"message":"Slow down","type":"t","code":"{code}"}}}}"#);
         check(429, &openai("insufficient_quota"), FailureKind::Money);
         check(429, &openai("rate_limit_exceeded"), FailureKind::Rate);
         check(402, "", FailureKind::Money);
@@ -228,14 +230,39 @@ mod tests {
         check(401, r#"{"error":{"message":"no"}}"#, FailureKind::Key, "status 401: no");
         let gemini = r#"{"error":{"code":400,"message":"API key not valid.","status":"INVALID_ARGUMENT"}}"#;
         check(400, gemini, FailureKind::Key, "status 400: API key not valid.");
-        check(404, r#"{"error":"model \"x\" not found"}"#, FailureKind::ModelUnknown, "status 404: model \"x\" not found");
-        check(400, r#"{"error":"No models loaded"}"#, FailureKind::ModelUnknown, "status 400: No models loaded");
-        check(400, r#"{"detail":"Request to model exceeds the maximum"}"#, FailureKind::TooLong, "status 400: Request to model exceeds the maximum");
-        check(422, r#"{"detail":[{"msg":"field required"}]}"#, FailureKind::BadRequest, "status 422: field required");
+        check(
+            404,
+            r#"{"error":"model \"x\" not found"}"#,
+            FailureKind::ModelUnknown,
+            "status 404: model \"x\" not found",
+        );
+        check(
+            400,
+            r#"{"error":"No models loaded"}"#,
+            FailureKind::ModelUnknown,
+            "status 400: No models loaded",
+        );
+        check(
+            400,
+            r#"{"detail":"Request to model exceeds the maximum"}"#,
+            FailureKind::TooLong,
+            "status 400: Request to model exceeds the maximum",
+        );
+        check(
+            422,
+            r#"{"detail":[{"msg":"field required"}]}"#,
+            FailureKind::BadRequest,
+            "status 422: field required",
+        );
         check(400, r#"{"message":"bad texts"}"#, FailureKind::BadRequest, "status 400: bad texts");
         check(503, "<html>busy</html>", FailureKind::Server, "status 503: <html>busy</html>");
         check(413, "", FailureKind::TooLong, "status 413: ");
-        check(400, r#"{"error":"the input length exceeds the context length"}"#, FailureKind::TooLong, "status 400: the input length exceeds the context length");
+        check(
+            400,
+            r#"{"error":"the input length exceeds the context length"}"#,
+            FailureKind::TooLong,
+            "status 400: the input length exceeds the context length",
+        );
     }
 
     #[test]

@@ -207,7 +207,8 @@ fn read(path: &Path) -> Result<String, String> {
 fn check_mode(metadata: &std::fs::Metadata) -> Result<(), String> {
     use std::os::unix::fs::PermissionsExt;
     let mode = metadata.permissions().mode() & 0o777;
-    if mode & 0o077 == 0 {
+    let of_others = 0o077;
+    if mode & of_others == 0 {
         return Ok(());
     }
     Err(format!("others may use it (mode {mode:03o}); run chmod 600 on it"))
@@ -262,7 +263,9 @@ mod tests {
     #[test]
     fn a_variable_gives_its_first_line() {
         let source = SecretSource::Variable("MY_KEY".into());
-        let load = |value: Option<&str>| source.load(LONG, |name| value.filter(|_| name == "MY_KEY").map(str::to_owned));
+        let load = |value: Option<&str>| {
+            source.load(LONG, |name| value.filter(|_| name == "MY_KEY").map(str::to_owned))
+        };
         assert_eq!(load(Some("sk-1\nsecond")).unwrap().text, "sk-1");
         assert_eq!(
             load(None).unwrap_err().to_string(),

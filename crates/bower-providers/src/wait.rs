@@ -217,7 +217,8 @@ mod tests {
 
     #[test]
     fn durations_have_units() {
-        let check = |text: &str, expected: Option<Duration>| assert_eq!(parse_duration(text), expected, "{text}");
+        let check =
+            |text: &str, expected: Option<Duration>| assert_eq!(parse_duration(text), expected, "{text}");
         check("6m0s", Some(ms(360_000)));
         check("1h2m3s", Some(ms(3_723_000)));
         check("120ms", Some(ms(120)));

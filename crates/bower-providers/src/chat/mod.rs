@@ -148,7 +148,11 @@ pub(crate) fn read(provider: Provider, answer: &WireAnswer) -> Result<ChatAnswer
 }
 
 /// Returns the field that an answer with status 400 refuses, if the request had it and can do without.
-pub(crate) fn refused_field(provider: Provider, sent: &WireRequest, answer: &WireAnswer) -> Option<&'static str> {
+pub(crate) fn refused_field(
+    provider: Provider,
+    sent: &WireRequest,
+    answer: &WireAnswer,
+) -> Option<&'static str> {
     if !matches!(answer.status, 400 | 422) {
         return None;
     }
@@ -274,13 +278,33 @@ mod tests {
         let message = |message: &str| json!({"error": {"message": message}});
         let openai = Provider::OpenAi;
         check(openai, json!({"error": {"message": "no", "param": "temperature"}}), Some("temperature"));
-        check(openai, message("Unsupported value: 'reasoning_effort' is not known"), Some("reasoning_effort"));
-        check(openai, message("Use 'max_tokens' in place of 'max_completion_tokens'"), Some("max_completion_tokens"));
+        check(
+            openai,
+            message("Unsupported value: 'reasoning_effort' is not known"),
+            Some("reasoning_effort"),
+        );
+        check(
+            openai,
+            message("Use 'max_tokens' in place of 'max_completion_tokens'"),
+            Some("max_completion_tokens"),
+        );
         check(openai, message("Unsupported parameter: 'max_tokens'"), None);
         check(openai, message("messages: too many"), None);
-        check(Provider::Anthropic, message("output_config: Extra inputs are not permitted"), Some("output_config"));
-        check(Provider::Anthropic, message("`temperature` is deprecated for this model."), Some("temperature"));
-        check(Provider::Gemini, message("Unknown name \"thinking_config\" at 'generation_config'"), Some("thinkingConfig"));
+        check(
+            Provider::Anthropic,
+            message("output_config: Extra inputs are not permitted"),
+            Some("output_config"),
+        );
+        check(
+            Provider::Anthropic,
+            message("`temperature` is deprecated for this model."),
+            Some("temperature"),
+        );
+        check(
+            Provider::Gemini,
+            message("Unknown name \"thinking_config\" at 'generation_config'"),
+            Some("thinkingConfig"),
+        );
         check(Provider::Ollama, json!({"error": "\"m\" does not support think"}), Some("think"));
         let sent = request(openai, "m", &ChatRequest::new("s", "u", 7), &Refused::new());
         let body = r#"{"error":{"param":"max_completion_tokens"}}"#;

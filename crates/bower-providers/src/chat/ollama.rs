@@ -24,8 +24,7 @@ pub(super) fn request(model: &str, ask: &ChatRequest, refused: &Refused) -> Wire
     }
     let mut body = Map::new();
     body.insert("model".into(), model.into());
-    let messages =
-        json!([{"role": "system", "content": ask.system}, {"role": "user", "content": ask.user}]);
+    let messages = json!([{"role": "system", "content": ask.system}, {"role": "user", "content": ask.user}]);
     body.insert("messages".into(), messages);
     body.insert("stream".into(), false.into());
     body.insert("options".into(), options.into());

@@ -1,4 +1,4 @@
-//! Speaks OpenAI's chat completions, also with the older name of the most tokens.
+//! Speaks `OpenAI`'s chat completions, also with the older name of the most tokens.
 
 use serde_json::{Map, Value, json};
 
@@ -15,8 +15,7 @@ pub(super) const OPTIONAL: [&str; 5] =
 pub(super) fn request(provider: Provider, model: &str, ask: &ChatRequest, refused: &Refused) -> WireRequest {
     let mut body = Map::new();
     body.insert("model".into(), model.into());
-    let messages =
-        json!([{"role": "system", "content": ask.system}, {"role": "user", "content": ask.user}]);
+    let messages = json!([{"role": "system", "content": ask.system}, {"role": "user", "content": ask.user}]);
     body.insert("messages".into(), messages);
     let names = match provider {
         Provider::OpenAi => ["max_completion_tokens", "max_tokens"],
@@ -86,8 +85,8 @@ pub(super) fn read(body: &Value) -> Result<ChatAnswer, Bad> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chat::testing::{reads, with_schema};
     use crate::chat::Effort;
+    use crate::chat::testing::{reads, with_schema};
     use crate::failure::FailureKind;
     use crate::wire::testing::check;
 
@@ -116,7 +115,9 @@ mod tests {
         assert!(is_strict(&strict));
         assert!(is_strict(&json!({"type": "array", "items": strict})));
         assert!(!is_strict(&json!({"type": "object", "properties": {"a": field}, "required": ["a"]})));
-        assert!(!is_strict(&json!({"type": "object", "properties": {"a": field}, "additionalProperties": false})));
+        assert!(!is_strict(
+            &json!({"type": "object", "properties": {"a": field}, "additionalProperties": false})
+        ));
     }
 
     #[test]

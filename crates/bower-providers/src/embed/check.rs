@@ -98,7 +98,8 @@ pub(super) fn order(vectors: Vec<Indexed>, count: usize) -> Result<Vec<Vec<Numbe
     let mut ordered: Vec<Option<Vec<Number>>> = (0..count).map(|_| None).collect();
     for vector in vectors {
         let index = vector.index.ok_or_else(|| Bad::vectors("a vector has no index, others have one"))?;
-        let place = ordered.get_mut(index).ok_or_else(|| Bad::vectors(format!("there is no text {index}")))?;
+        let place =
+            ordered.get_mut(index).ok_or_else(|| Bad::vectors(format!("there is no text {index}")))?;
         if place.replace(vector.embedding).is_some() {
             return Err(Bad::vectors(format!("index {index} is repeated")));
         }
@@ -120,7 +121,10 @@ pub(super) fn finish(vector: &[Number], shape: Shape) -> Item {
     let wanted = shape.dimension.unwrap_or(vector.len());
     let cut = wanted < vector.len() && shape.matryoshka;
     if wanted == 0 || (wanted != vector.len() && !cut) {
-        return Err(Bad::vectors(format!("a vector of {wanted} numbers was expected, one of {} came back", vector.len())));
+        return Err(Bad::vectors(format!(
+            "a vector of {wanted} numbers was expected, one of {} came back",
+            vector.len()
+        )));
     }
     normalise(vector[..wanted].iter().map(|number| number.0).collect())
 }
@@ -134,7 +138,9 @@ pub(crate) fn normalise(mut vector: Vec<f32>) -> Item {
     if norm <= f64::from(f32::MIN_POSITIVE) {
         return Err(Bad::vectors("a vector has length 0"));
     }
-    vector.iter_mut().for_each(|number| *number = (f64::from(*number) / norm) as f32);
+    for number in &mut vector {
+        *number = (f64::from(*number) / norm) as f32;
+    }
     Ok(vector)
 }
 
@@ -166,14 +172,20 @@ mod tests {
 
     #[test]
     fn vectors_are_of_unit_length_and_are_cut_only_if_that_is_known_to_be_right() {
-        let check = |numbers: &[f32], dimension: Option<usize>, matryoshka: bool, expected: Result<&[f32], &str>| {
-            let numbers: Vec<Number> = numbers.iter().map(|number| Number(*number)).collect();
-            let got = finish(&numbers, Shape { dimension, matryoshka });
-            assert_eq!(got, expected.map(<[f32]>::to_vec).map_err(Bad::vectors));
-        };
+        let check =
+            |numbers: &[f32], dimension: Option<usize>, matryoshka: bool, expected: Result<&[f32], &str>| {
+                let numbers: Vec<Number> = numbers.iter().map(|number| Number(*number)).collect();
+                let got = finish(&numbers, Shape { dimension, matryoshka });
+                assert_eq!(got, expected.map(<[f32]>::to_vec).map_err(Bad::vectors));
+            };
         check(&[3.0, 4.0], None, false, Ok(&[0.6, 0.8]));
         check(&[3.0, 4.0, 9.0], Some(2), true, Ok(&[0.6, 0.8]));
-        check(&[3.0, 4.0, 9.0], Some(2), false, Err("a vector of 2 numbers was expected, one of 3 came back"));
+        check(
+            &[3.0, 4.0, 9.0],
+            Some(2),
+            false,
+            Err("a vector of 2 numbers was expected, one of 3 came back"),
+        );
         check(&[3.0], Some(2), true, Err("a vector of 2 numbers was expected, one of 1 came back"));
         check(&[0.0, 0.0], None, false, Err("a vector has length 0"));
         check(&[0.0, 0.0, 1.0], Some(2), true, Err("a vector has length 0"));

@@ -59,9 +59,9 @@ pub(super) fn read(body: &[u8], count: usize) -> Result<(Vec<Vec<Number>>, Optio
 
 #[cfg(test)]
 mod tests {
+    use crate::embed::Role;
     use crate::embed::check::Shape;
     use crate::embed::testing::spec;
-    use crate::embed::Role;
     use crate::provider::Provider;
     use crate::wire::testing::{answer, check};
     use serde_json::json;

@@ -52,9 +52,9 @@ pub(super) fn read(body: &[u8], count: usize) -> Result<(Vec<Vec<Number>>, Optio
 
 #[cfg(test)]
 mod tests {
+    use crate::embed::Role;
     use crate::embed::check::Shape;
     use crate::embed::testing::spec;
-    use crate::embed::Role;
     use crate::provider::Provider;
     use crate::wire::testing::{answer, check};
     use serde_json::json;
@@ -79,9 +79,7 @@ mod tests {
     #[test]
     fn the_second_model_has_its_role_in_front_of_the_text() {
         let spec = spec(Provider::Gemini, "gemini-embedding-2", None);
-        let body = |text: &str| {
-            json!({"requests": [{"model": "models/gemini-embedding-2", "content": {"parts": [{"text": text}]}}]})
-        };
+        let body = |text: &str| json!({"requests": [{"model": "models/gemini-embedding-2", "content": {"parts": [{"text": text}]}}]});
         let path = "/models/gemini-embedding-2:batchEmbedContents";
         check(&spec.request(Role::Question, &["one"]), path, &body("task: search result | query: one"));
         check(&spec.request(Role::Document, &["one"]), path, &body("title: none | text: one"));

@@ -103,7 +103,8 @@ impl EmbedSpec {
         };
         match read {
             Ok((vectors, tokens)) => {
-                let mut items: Vec<Item> = vectors.iter().map(|vector| check::finish(vector, shape)).collect();
+                let mut items: Vec<Item> =
+                    vectors.iter().map(|vector| check::finish(vector, shape)).collect();
                 if self.provider == Provider::Ollama {
                     ollama::refuse_cut(texts, tokens, &mut items);
                 }

@@ -50,9 +50,9 @@ pub(super) fn refuse_cut(texts: &[&str], tokens: Option<u64>, items: &mut [Item]
 
 #[cfg(test)]
 mod tests {
+    use crate::embed::Role;
     use crate::embed::check::Shape;
     use crate::embed::testing::spec;
-    use crate::embed::Role;
     use crate::failure::FailureKind;
     use crate::provider::Provider;
     use crate::wire::testing::{answer, check};

@@ -1,4 +1,4 @@
-//! Speaks OpenAI's embeddings, and the same with other names of fields: Mistral, Jina and compatible servers.
+//! Speaks `OpenAI`'s embeddings, and the same with other field names: Mistral, Jina, compatible servers.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -43,9 +43,7 @@ fn variant(provider: Provider) -> Variant {
         | Provider::Gemini
         | Provider::Voyage
         | Provider::Ollama
-        | Provider::Cohere => {
-            Variant { dimension: "dimensions", format: "encoding_format", has_task: false }
-        }
+        | Provider::Cohere => Variant { dimension: "dimensions", format: "encoding_format", has_task: false },
     }
 }
 
@@ -91,9 +89,9 @@ pub(super) fn read(body: &[u8], count: usize) -> Result<(Vec<Vec<Number>>, Optio
 
 #[cfg(test)]
 mod tests {
+    use crate::embed::Role;
     use crate::embed::check::Shape;
     use crate::embed::testing::spec;
-    use crate::embed::Role;
     use crate::provider::Provider;
     use crate::wire::testing::{answer, check};
     use serde_json::json;

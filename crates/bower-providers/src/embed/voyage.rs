@@ -6,7 +6,8 @@ use crate::embed::{EmbedSpec, Limits, Role};
 use crate::wire::WireRequest;
 
 /// 1,000 texts. Tokens depend on the model; the fewest are 120,000.
-pub(super) const LIMITS: Limits = Limits { texts: 1_000, tokens: 120_000, bytes: 8 << 20, text_tokens: 24_000 };
+pub(super) const LIMITS: Limits =
+    Limits { texts: 1_000, tokens: 120_000, bytes: 8 << 20, text_tokens: 24_000 };
 
 pub(super) fn request(spec: &EmbedSpec, role: Role, texts: &[String]) -> WireRequest {
     let mut body = json!({
@@ -43,7 +44,11 @@ mod tests {
             json!({"model": model, "input": ["one"], "input_type": input_type, "truncation": false,
                    "output_dtype": "float", "output_dimension": 256})
         };
-        check(&spec.request(Role::Document, &["one"]), "/embeddings", &expected("voyage-4-large", "document"));
+        check(
+            &spec.request(Role::Document, &["one"]),
+            "/embeddings",
+            &expected("voyage-4-large", "document"),
+        );
         check(&spec.request(Role::Question, &["one"]), "/embeddings", &expected("voyage-4-lite", "query"));
     }
 }

@@ -60,15 +60,18 @@ pub(crate) fn read(provider: Provider, answer: &WireAnswer, count: usize) -> Res
         | Provider::Compatible => "results",
     };
     let list = body.get_mut(list).map(Value::take).unwrap_or_default();
-    let scored: Vec<Scored> = serde_json::from_value(list)
-        .map_err(|cause| Bad { kind: crate::FailureKind::NotJson, detail: format!("it has no scores: {cause}") })?;
+    let scored: Vec<Scored> = serde_json::from_value(list).map_err(|cause| Bad {
+        kind: crate::FailureKind::NotJson,
+        detail: format!("it has no scores: {cause}"),
+    })?;
     if scored.len() != count {
         return Err(Bad::vectors(format!("{count} documents were sent, {} scores came back", scored.len())));
     }
     let mut scores: Vec<Option<f32>> = vec![None; count];
     for Scored { index, relevance_score } in scored {
         let score = relevance_score as f32;
-        let place = scores.get_mut(index).ok_or_else(|| Bad::vectors(format!("there is no document {index}")))?;
+        let place =
+            scores.get_mut(index).ok_or_else(|| Bad::vectors(format!("there is no document {index}")))?;
         if !score.is_finite() {
             return Err(Bad::vectors("a score is not finite"));
         }
@@ -82,8 +85,8 @@ pub(crate) fn read(provider: Provider, answer: &WireAnswer, count: usize) -> Res
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::testing::answer;
     use crate::FailureKind;
+    use crate::wire::testing::answer;
 
     #[test]
     fn scores_are_in_the_order_of_the_documents() {
@@ -99,8 +102,16 @@ mod tests {
         check(Provider::Voyage, &voyage, Ok(&[0.25, 0.5]));
         check(Provider::Compatible, &results(&format!("{one},{one}")), Err(FailureKind::BadVectors));
         check(Provider::Compatible, &results(one), Err(FailureKind::BadVectors));
-        check(Provider::Compatible, &results(&format!(r#"{one},{{"index":7,"relevance_score":1}}"#)), Err(FailureKind::BadVectors));
-        check(Provider::Compatible, &results(&format!(r#"{one},{{"index":0,"relevance_score":1e300}}"#)), Err(FailureKind::BadVectors));
+        check(
+            Provider::Compatible,
+            &results(&format!(r#"{one},{{"index":7,"relevance_score":1}}"#)),
+            Err(FailureKind::BadVectors),
+        );
+        check(
+            Provider::Compatible,
+            &results(&format!(r#"{one},{{"index":0,"relevance_score":1e300}}"#)),
+            Err(FailureKind::BadVectors),
+        );
         check(Provider::Compatible, "<html>", Err(FailureKind::NotJson));
         check(Provider::Compatible, "{}", Err(FailureKind::NotJson));
         check(Provider::Compatible, r#"{"error":{"code":501,"message":"no"}}"#, Err(FailureKind::Server));
