@@ -1,4 +1,4 @@
-//! Measures how fast 10,000 texts are embedded by a server with latency and faults, and what an open breaker costs.
+//! Measures how fast 10,000 texts are embedded over latency and faults, and what an open breaker costs.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! Reads the dated table of models: dimensions, contexts, prices, ends and prompts. An unknown price is not 0.
+//! Reads the dated table of models: dimensions, prices, ends and prompts. An unknown price is not 0.
 
 use std::sync::LazyLock;
 

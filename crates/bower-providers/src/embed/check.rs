@@ -1,4 +1,4 @@
-//! Checks the vectors of an answer, orders them, cuts them where that is known to be right, and normalises them.
+//! Checks the vectors of an answer, orders them, cuts those of matryoshka models, and normalises them.
 
 use std::fmt;
 

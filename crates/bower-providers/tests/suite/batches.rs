@@ -206,6 +206,9 @@ fn dimensions_are_asked_for_where_that_is_right() {
     };
     // llama.cpp ignores the field. Only what is known to be matryoshka is cut.
     check(Provider::Compatible, "all-MiniLM-L6-v2", Some(16), false, Err(FailureKind::BadVectors));
+    // Ollama and some others cut any vector that they are asked to cut.
+    check(Provider::Compatible, "all-MiniLM-L6-v2", Some(16), true, Err(FailureKind::BadVectors));
+    check(Provider::Ollama, "all-minilm-9", Some(16), true, Err(FailureKind::BadVectors));
     check(Provider::Compatible, "all-MiniLM-L6-v2", Some(64), false, Ok(64));
     check(Provider::Compatible, "nomic-embed-text-v1.5", Some(16), false, Ok(16));
     check(Provider::Compatible, "nomic-embed-text-v1.5", Some(16), true, Ok(16));

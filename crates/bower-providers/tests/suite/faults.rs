@@ -1,6 +1,6 @@
 //! Tests that wrong answers are failures of the right kind, and never vectors.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bower_providers::fake::{FakeOptions, FakeServer, Fault, vector_of};
 use bower_providers::{EmbedderOptions, FailureKind, RemoteEmbedder, Role};
@@ -53,8 +53,6 @@ fn answers_that_are_none_are_refused_and_not_asked_for_again() {
     check(Fault::CutJson, FailureKind::NotJson);
     check(Fault::Html, FailureKind::NotJson);
     check(Fault::WrongGzip, FailureKind::NotJson);
-    // 64 MB of spaces in some kilobytes.
-    check(Fault::Huge(64 << 20), FailureKind::NotJson);
     check(Fault::Success(r#"{"error":{"message":"no credit","code":402}}"#.into()), FailureKind::Money);
     check(Fault::Success(r#"{"error":"EOF"}"#.into()), FailureKind::Server);
     check(Fault::Redirect("http://127.0.0.1:1/".into()), FailureKind::RefusedAddress);
@@ -114,14 +112,26 @@ fn slow_answers_are_left_after_the_time_of_a_try() {
         options.connection.try_timeout = Duration::from_millis(200);
         let embedder = RemoteEmbedder::new(options).unwrap();
         assert!(embedder.embed(&["text"], Role::Document)[0].is_ok(), "{name}");
-        // A question has one try.
-        let fault = Fault::SlowHead(Duration::from_mins(1));
+    }
+}
+
+#[test]
+fn a_question_has_one_try_within_its_time() {
+    let fault = Fault::SlowHead(Duration::from_mins(1));
+    let server = FakeServer::with_faults(FakeOptions::default(), move |_| Some(fault.clone()));
+    let (options, clock) = options(&server);
+    let options = EmbedderOptions { question_timeout: Duration::from_millis(50), ..options };
+    let embedder = RemoteEmbedder::new(options).unwrap();
+    let start = Instant::now();
+    let failure = embedder.embed(&["text"], Role::Question).remove(0).unwrap_err();
+    // A try alone would have 20 s.
+    assert!(start.elapsed() < Duration::from_secs(15));
+    assert_eq!(failure.kind, FailureKind::Timeout);
+    assert!(clock.waits().is_empty() && server.requests().len() == 1);
+    for fault in [Fault::status(500), Fault::status(429), Fault::Reset] {
         let server = FakeServer::with_faults(FakeOptions::default(), move |_| Some(fault.clone()));
-        let (options, clock) = crate::support::options(&server);
-        let options = EmbedderOptions { question_timeout: Duration::from_millis(50), ..options };
-        let failure =
-            RemoteEmbedder::new(options).unwrap().embed(&["text"], Role::Question).remove(0).unwrap_err();
-        assert_eq!(failure.kind, FailureKind::Timeout);
+        let (embedder, clock) = crate::support::embedder(&server);
+        assert!(embedder.embed(&["text"], Role::Question)[0].is_err());
         assert!(clock.waits().is_empty() && server.requests().len() == 1);
     }
 }
@@ -134,4 +144,25 @@ fn nobody_who_listens_is_a_failed_connection() {
     let failure = embedder.embed(&["text"], Role::Document).remove(0).unwrap_err();
     assert_eq!((failure.kind, clock.waits().len()), (FailureKind::Transport, 3));
     assert!(failure.to_string().contains("check the network and the address"), "{failure}");
+}
+
+#[test]
+fn an_answer_is_read_no_further_than_it_may_be() {
+    // 64 MB of spaces are some kilobytes on the network.
+    let server = FakeServer::with_faults(FakeOptions::default(), |_| Some(Fault::Huge(64 << 20)));
+    let (embedder, _) = embedder(&server);
+    let failure = embedder.embed(&["text"], Role::Document).remove(0).unwrap_err();
+    assert_eq!((failure.kind, server.requests().len()), (FailureKind::NotJson, 1));
+    assert!(failure.detail().starts_with("the answer has more than"), "{failure}");
+}
+
+#[test]
+fn a_proxy_gets_nothing_that_is_for_this_machine() {
+    // Variables are set for a new process alone: this program, with one of its tests.
+    let test = ["--exact", "faults::wrong_vectors_are_refused_and_not_asked_for_again"];
+    let mut program = std::process::Command::new(std::env::current_exe().unwrap());
+    program.args(test).env("http_proxy", "http://127.0.0.1:9").env("all_proxy", "http://127.0.0.1:9");
+    let output = program.output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && text.contains("1 passed"), "{text}");
 }
