@@ -1,6 +1,6 @@
 //! Sends requests over one pool of connections, and tries again as `wait` decides.
 
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -174,7 +174,7 @@ impl Client {
             })?;
             let start = clock.now();
             let left = options.deadline.map(|deadline| deadline.saturating_duration_since(start));
-            let (refusal, answer) = match self.try_once(request, left) {
+            let (mut refusal, answer) = match self.try_once(request, left) {
                 Try::Success(answer) => {
                     lock(&self.breaker).succeeded();
                     self.note_rates(&answer, options.tokens);
@@ -188,6 +188,9 @@ impl Client {
             spent.left = options.deadline.map(|deadline| deadline.saturating_duration_since(now));
             if let (FailureKind::Rate, Some(wait)) = (refusal.kind, refusal.wait) {
                 lock(&self.pace).hold(now, wait);
+            }
+            if refusal.kind == FailureKind::Transport && spent.tries > 1 {
+                refusal.wait = None;
             }
             let next = refusal
                 .retried
@@ -316,8 +319,24 @@ fn lost(error: &ureq::Error, timeout: Duration) -> Refusal {
         ureq::Error::Decompress(..) | ureq::Error::LargeResponseHeader(..) => {
             refusal(FailureKind::NotJson, error.to_string(), false)
         }
+        ureq::Error::Io(cause) if ended_early(cause.kind()) => Refusal {
+            // A server closes idle connections as it likes: the first time that is no reason to wait.
+            wait: Some(Duration::ZERO),
+            ..refusal(FailureKind::Transport, error.to_string(), true)
+        },
         _ => refusal(FailureKind::Transport, error.to_string(), true),
     }
+}
+
+/// Returns whether a connection that existed came to an end.
+fn ended_early(kind: ErrorKind) -> bool {
+    matches!(
+        kind,
+        ErrorKind::ConnectionReset
+            | ErrorKind::ConnectionAborted
+            | ErrorKind::BrokenPipe
+            | ErrorKind::UnexpectedEof
+    )
 }
 
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -408,8 +408,10 @@ fn lost_by_chance(batches: &[Range<usize>], results: &[PieceResult]) -> Vec<Rang
     let is_lost = |at: usize| {
         results[at].as_ref().is_err_and(|lost| {
             let kind = lost.failure.kind;
-            let by_chance =
-                matches!(kind, FailureKind::Server | FailureKind::Transport | FailureKind::Timeout);
+            let by_chance = matches!(
+                kind,
+                FailureKind::Server | FailureKind::Transport | FailureKind::Timeout | FailureKind::Rate
+            );
             !lost.answered && by_chance
         })
     };

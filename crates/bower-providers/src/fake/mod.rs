@@ -11,7 +11,7 @@ use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 pub use clock::ManualClock;
 pub use fault::Fault;
@@ -239,12 +239,12 @@ fn serve(mut stream: &TcpStream, connection: u64, shared: &Shared) -> std::io::R
         if matches!(fault, Some(Fault::Reset)) {
             return Ok(());
         }
-        shared.wait(shared.options.latency);
+        let due = Instant::now() + shared.options.latency;
         let mut answer = dialect::answer(&request, &shared.options, fault.as_ref());
         answer.headers.extend(shared.options.headers.clone());
         let (head, body) = fault::encode(answer, fault.as_ref());
-        shared.record(&head);
-        shared.record(&body);
+        // The latency is that of a service whose own work takes no time here.
+        shared.wait(due.saturating_duration_since(Instant::now()));
         stream.write_all(&head)?;
         let (first, rest) = body.split_at(body.len() / 2);
         stream.write_all(first)?;
@@ -261,6 +261,8 @@ fn serve(mut stream: &TcpStream, connection: u64, shared: &Shared) -> std::io::R
             lock(&shared.requests)[number as usize].answered = true;
         }
         stream.write_all(rest)?;
+        shared.record(&head);
+        shared.record(&body);
     }
     Ok(())
 }

@@ -50,6 +50,13 @@ fn a_call_has_four_tries_and_waits_that_double() {
 }
 
 #[test]
+fn a_connection_that_ended_is_replaced_at_once_the_first_time() {
+    let (result, waits, requests) = waits(Fault::Reset, u64::MAX);
+    assert_eq!((result.unwrap_err().kind, requests), (FailureKind::Transport, 4));
+    assert!(waits[0] == 0 && waits[1] >= 500 && waits[2] >= 1_000, "{waits:?}");
+}
+
+#[test]
 fn what_waiting_cannot_help_is_not_tried_again() {
     let check = |fault: Fault, kind: FailureKind| {
         let (result, waits, requests) = waits(fault, u64::MAX);
