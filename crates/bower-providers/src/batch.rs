@@ -9,7 +9,7 @@ use crate::embed::Limits;
 
 /// The size of a text, as far as limits go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TextSize {
+pub(crate) struct TextSize {
     /// Estimated tokens.
     pub tokens: usize,
     /// Bytes.
@@ -17,7 +17,7 @@ pub struct TextSize {
 }
 
 /// Returns ranges of texts that follow each other, each within the limits. A text over a limit is a batch of its own.
-pub fn plan(sizes: &[TextSize], limits: &Limits) -> Vec<Range<usize>> {
+pub(crate) fn plan(sizes: &[TextSize], limits: &Limits) -> Vec<Range<usize>> {
     let mut batches = Vec::new();
     let (mut start, mut tokens, mut bytes) = (0, 0_usize, 0_usize);
     for (at, size) in sizes.iter().enumerate() {

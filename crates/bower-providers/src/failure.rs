@@ -123,7 +123,7 @@ impl FailureKind {
             Self::ModelUnknown => "check the model's name, and that the server has loaded it",
             Self::TooLong => "send a shorter text",
             Self::EmptyText => "leave it out",
-            Self::BadRequest => "check the model and its dimension",
+            Self::BadRequest => "check the model and its settings",
             Self::ContentRefused => "leave it out or use another model",
             Self::Server | Self::Timeout => "try again later",
             Self::Transport => "check the network and the address",

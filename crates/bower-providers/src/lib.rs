@@ -23,7 +23,6 @@ mod wait;
 mod window;
 mod wire;
 
-pub use batch::{TextSize, plan};
 pub use call::Connection;
 pub use chat::{ChatAnswer, ChatRequest, ChatUsage, Effort, End};
 pub use clock::{Clock, SystemClock};
@@ -36,3 +35,4 @@ pub use remote_chat::RemoteChat;
 pub use remote_reranker::RemoteReranker;
 pub use secret::{Secret, SecretError, SecretSource};
 pub use wait::{RetryPolicy, Spent};
+pub use window::estimate_tokens;

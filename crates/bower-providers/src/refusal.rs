@@ -76,7 +76,9 @@ pub(crate) fn classify(answer: &WireAnswer, now: SystemTime) -> Option<Refusal> 
         Some("true") => !is_permanent(kind),
         Some(_) | None => may,
     };
-    Some(Refusal { kind, detail: format!("status {}: {words}", answer.status), retried, wait: asked })
+    let separator = if words.is_empty() { "" } else { ": " };
+    let detail = format!("status {}{separator}{words}", answer.status);
+    Some(Refusal { kind, detail, retried, wait: asked })
 }
 
 /// Returns the kind of a success that carries an error instead of a result.
@@ -256,7 +258,7 @@ mod tests {
         );
         check(400, r#"{"message":"bad texts"}"#, FailureKind::BadRequest, "status 400: bad texts");
         check(503, "<html>busy</html>", FailureKind::Server, "status 503: <html>busy</html>");
-        check(413, "", FailureKind::TooLong, "status 413: ");
+        check(413, "", FailureKind::TooLong, "status 413");
         check(
             400,
             r#"{"error":"the input length exceeds the context length"}"#,

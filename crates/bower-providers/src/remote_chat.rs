@@ -9,6 +9,7 @@ use crate::chat::{ChatAnswer, ChatRequest, Refused, read, refused_field, request
 use crate::failure::{Failure, Subject};
 use crate::wait::RetryPolicy;
 use crate::window::estimate_tokens;
+use crate::wire::WireAnswer;
 
 /// Tries of one request: another model is asked rather than this one for long.
 const TRIES: u32 = 2;
@@ -38,26 +39,28 @@ impl RemoteChat {
         let retry = RetryPolicy { tries: TRIES, ..self.client.retry() };
         let tokens = (estimate_tokens(&ask.system) + estimate_tokens(&ask.user)) as u64;
         let options = CallOptions { retry, deadline, tokens };
+        let mut without = lock(&self.refused).clone();
         loop {
-            let without = lock(&self.refused).clone();
             let sent = request(self.subject.provider, &self.subject.model, ask, &without);
             let error = match self.client.send(&self.subject, &sent, options) {
-                Ok(answer) => {
-                    let bad = |bad: crate::embed::check::Bad| {
-                        self.client.failure(&self.subject, bad.kind, &bad.detail)
-                    };
-                    return read(self.subject.provider, &answer).map_err(bad);
-                }
+                Ok(answer) => return self.read(&answer, &without),
                 Err(error) => error,
             };
             let answer = error.answer.as_ref();
             let field = answer.and_then(|answer| refused_field(self.subject.provider, &sent, answer));
-            // Each field is refused once, so this ends.
-            match field.filter(|field| !without.contains(field)) {
-                Some(field) => lock(&self.refused).insert(field),
-                None => return Err(error.failure),
-            };
+            // Each field is left out once, so this ends.
+            if !field.is_some_and(|field| without.insert(field)) {
+                return Err(error.failure);
+            }
         }
+    }
+
+    /// Reads an answer, and remembers the fields without which there is one.
+    fn read(&self, answer: &WireAnswer, without: &Refused) -> Result<ChatAnswer, Failure> {
+        lock(&self.refused).extend(without);
+        let read = read(self.subject.provider, answer)
+            .map_err(|bad| self.client.failure(&self.subject, bad.kind, &bad.detail))?;
+        Ok(ChatAnswer { left_out: without.iter().copied().collect(), ..read })
     }
 }
 

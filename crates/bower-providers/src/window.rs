@@ -9,8 +9,8 @@ const TOKEN_BYTES: usize = 3;
 /// A text that is not halved any more.
 const FEWEST_BYTES: usize = 64;
 
-/// Returns the estimated number of tokens of a text.
-pub(crate) fn estimate_tokens(text: &str) -> usize {
+/// Returns the estimated number of tokens of a text, e.g. for the price of embedding it.
+pub fn estimate_tokens(text: &str) -> usize {
     text.len().div_ceil(TOKEN_BYTES)
 }
 

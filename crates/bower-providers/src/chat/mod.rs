@@ -55,6 +55,8 @@ pub struct ChatAnswer {
     pub end: End,
     /// The tokens.
     pub usage: ChatUsage,
+    /// Fields that the model refuses, and that were left out. Without its field a schema is not followed.
+    pub left_out: Vec<&'static str>,
 }
 
 /// Why an answer ended.

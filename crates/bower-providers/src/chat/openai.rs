@@ -79,7 +79,12 @@ pub(super) fn read(body: &Value) -> Result<ChatAnswer, Bad> {
         input_tokens: number(body, "/usage/prompt_tokens"),
         output_tokens: number(body, "/usage/completion_tokens"),
     };
-    Ok(ChatAnswer { text: text(choice, "/message/content").unwrap_or_default().to_owned(), end, usage })
+    Ok(ChatAnswer {
+        text: text(choice, "/message/content").unwrap_or_default().to_owned(),
+        end,
+        usage,
+        left_out: Vec::new(),
+    })
 }
 
 #[cfg(test)]
@@ -125,7 +130,7 @@ mod tests {
         let body = r#"{"choices":[{"message":{"content":"hi"},"finish_reason":"length"}],
             "usage":{"prompt_tokens":3,"completion_tokens":2}}"#;
         let usage = ChatUsage { input_tokens: Some(3), output_tokens: Some(2) };
-        let expected = ChatAnswer { text: "hi".into(), end: End::Length, usage };
+        let expected = ChatAnswer { text: "hi".into(), end: End::Length, usage, left_out: Vec::new() };
         assert_eq!(reads(Provider::OpenAi, body), Ok(expected));
         let body = r#"{"choices":[{"message":{"content":null,"refusal":"no"},"finish_reason":"stop"}]}"#;
         assert_eq!(reads(Provider::OpenAi, body), Err(FailureKind::ContentRefused));

@@ -243,6 +243,8 @@ fn serve(mut stream: &TcpStream, connection: u64, shared: &Shared) -> std::io::R
         let mut answer = dialect::answer(&request, &shared.options, fault.as_ref());
         answer.headers.extend(shared.options.headers.clone());
         let (head, body) = fault::encode(answer, fault.as_ref());
+        shared.record(&head);
+        shared.record(&body);
         // The latency is that of a service whose own work takes no time here.
         shared.wait(due.saturating_duration_since(Instant::now()));
         stream.write_all(&head)?;
@@ -261,8 +263,6 @@ fn serve(mut stream: &TcpStream, connection: u64, shared: &Shared) -> std::io::R
             lock(&shared.requests)[number as usize].answered = true;
         }
         stream.write_all(rest)?;
-        shared.record(&head);
-        shared.record(&body);
     }
     Ok(())
 }

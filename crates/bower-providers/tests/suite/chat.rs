@@ -43,8 +43,10 @@ fn a_refused_field_is_left_out_once_and_for_all() {
         let server =
             FakeServer::start(FakeOptions { refused_fields: vec!["temperature"], ..FakeOptions::default() });
         let chat = RemoteChat::new(connection(provider, &server, "").0, "m").unwrap();
-        assert_eq!(chat.complete(&ask(), TIME).unwrap().text, "hello");
-        assert_eq!(chat.complete(&ask(), TIME).unwrap().text, "hello");
+        for _ in 0..2 {
+            let answer = chat.complete(&ask(), TIME).unwrap();
+            assert_eq!((answer.text.as_str(), answer.left_out), ("hello", vec!["temperature"]));
+        }
         let bodies: Vec<bool> = server
             .requests()
             .iter()
@@ -86,6 +88,10 @@ fn a_400_that_names_no_field_is_a_failure() {
     let chat = RemoteChat::new(connection(Provider::OpenAi, &server, "").0, "m").unwrap();
     assert!(chat.complete(&ask(), TIME).is_err());
     assert_eq!(server.requests().len(), 2);
+    // It is not the field, so the next request has it again.
+    assert!(chat.complete(&ask(), TIME).is_err());
+    let last = server.requests().into_iter().nth(2).unwrap();
+    assert!(String::from_utf8_lossy(&last.body).contains("temperature"));
 }
 
 #[test]
