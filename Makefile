@@ -148,7 +148,7 @@ lint: tools-build ## Formatting, clippy and the libraries' documentation, warnin
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
 	$(CARGO) clippy --locked -p bower -- -D warnings
-	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --no-deps -p bower-core -p bower-kernels -p bower-grammars
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --no-deps -p bower-core -p bower-kernels -p bower-grammars -p bower-providers
 
 .PHONY: check
 check: ## The quick check before a commit: format, clippy, unit tests of the rooms that changed

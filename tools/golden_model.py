@@ -203,13 +203,15 @@ CLS, SEP = 101, 102
 class Float64:
     """The whole model in float64, written from the architecture (Devlin et al. 2018), not from anybody's code."""
 
+    layers, heads, epsilon = LAYERS, HEADS, EPSILON
+
     def __init__(self, path):
         self.weights = {name: value.astype(np.float64) for name, value in load_file(path).items()}
         self.erf = np.frompyfunc(math.erf, 1, 1)
 
     def norm(self, rows, name):
         centred = rows - rows.mean(axis=1, keepdims=True)
-        scale = np.sqrt((centred**2).mean(axis=1, keepdims=True) + EPSILON)
+        scale = np.sqrt((centred**2).mean(axis=1, keepdims=True) + self.epsilon)
         return centred / scale * self.weights[name + ".weight"] + self.weights[name + ".bias"]
 
     def dense(self, rows, name):
@@ -220,10 +222,10 @@ class Float64:
         table = "embeddings.{}_embeddings.weight"
         rows = self.weights[table.format("word")][ids] + self.weights[table.format("position")][: len(ids)]
         rows = self.norm(rows + self.weights[table.format("token_type")][0], "embeddings.LayerNorm")
-        for layer in range(LAYERS):
+        for layer in range(self.layers):
             at = f"encoder.layer.{layer}."
             query, key, value = (
-                self.dense(rows, f"{at}attention.self.{part}").reshape(len(ids), HEADS, -1).swapaxes(0, 1)
+                self.dense(rows, f"{at}attention.self.{part}").reshape(len(ids), self.heads, -1).swapaxes(0, 1)
                 for part in ("query", "key", "value")
             )
             scores = query @ key.swapaxes(1, 2) / math.sqrt(query.shape[2])

@@ -12,7 +12,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-CRATES = ['bower', 'bower-core', 'bower-kernels', 'bower-grammars', 'bower-bench']
+CRATES = ['bower', 'bower-core', 'bower-providers', 'bower-kernels', 'bower-grammars']
 
 
 def first_sentence(path):

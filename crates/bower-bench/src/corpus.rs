@@ -16,7 +16,7 @@ use std::time::Instant;
 
 use bower_core::config::Settings;
 use bower_core::item::indexed_text;
-use bower_core::model::{EmbeddedQuestion, EmbeddedText, Embedder, MiniLm};
+use bower_core::model::{EmbeddedQuestion, EmbeddedText, Embedder, SentenceEncoder};
 use bower_core::parts::ingest::parse;
 
 use crate::options::{Failed, Options, Verdict, packed};
@@ -43,7 +43,7 @@ pub struct Corpus {
 
 /// Computes the missing outputs for the largest size, as far as there are real passages.
 pub fn fill(options: &Options) -> Result<Verdict, Failed> {
-    let model = MiniLm::open(&packed(options)?)?;
+    let model = SentenceEncoder::open(&packed(options)?)?;
     let most = options.sizes.last().copied().unwrap_or(options.count);
     let (made, kept, seconds) = filled(options, &model, most)?;
     println!(
@@ -53,7 +53,7 @@ pub fn fill(options: &Options) -> Result<Verdict, Failed> {
     Ok(Verdict::Kept)
 }
 
-fn filled(options: &Options, model: &MiniLm, most: usize) -> Result<(usize, usize, f64), Failed> {
+fn filled(options: &Options, model: &SentenceEncoder, most: usize) -> Result<(usize, usize, f64), Failed> {
     let texts: Vec<String> = load(options, most)?.into_iter().map(|(_, text)| text).collect();
     let mut outputs = Outputs::open(&options.cache, model)?;
     let start = Instant::now();
@@ -177,7 +177,7 @@ impl Corpus {
 pub struct Recorded(Arc<Parts>);
 
 struct Parts {
-    model: MiniLm,
+    model: SentenceEncoder,
     corpus: Arc<Corpus>,
     /// Keys of the passages in the batch that is being added.
     batch: RwLock<HashMap<Key, usize>>,
@@ -185,7 +185,7 @@ struct Parts {
 }
 
 impl Recorded {
-    pub fn new(model: MiniLm, corpus: Arc<Corpus>) -> Self {
+    pub fn new(model: SentenceEncoder, corpus: Arc<Corpus>) -> Self {
         Self(Arc::new(Parts { model, corpus, batch: RwLock::default(), unknown: AtomicUsize::new(0) }))
     }
 

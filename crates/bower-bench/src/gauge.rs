@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Instant;
 
-use bower_core::model::{EmbeddedQuestion, EmbeddedText, Embedder, MiniLm};
+use bower_core::model::{EmbeddedQuestion, EmbeddedText, Embedder, SentenceEncoder};
 use hdrhistogram::Histogram;
 use serde_json::{Map, Value, json};
 
@@ -86,14 +86,14 @@ impl Times {
 
 /// The local model with a clock that counts its time.
 pub struct Timed {
-    pub model: Arc<MiniLm>,
+    pub model: Arc<SentenceEncoder>,
     pub ns: Arc<AtomicU64>,
     /// Outputs that were computed ahead, so that reading them takes no model time.
     pub ahead: Arc<RwLock<HashMap<String, EmbeddedText>>>,
 }
 
 impl Timed {
-    pub fn new(model: Arc<MiniLm>, ns: Arc<AtomicU64>) -> Self {
+    pub fn new(model: Arc<SentenceEncoder>, ns: Arc<AtomicU64>) -> Self {
         Self { model, ns, ahead: Arc::default() }
     }
 

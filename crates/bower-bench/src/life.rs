@@ -21,7 +21,7 @@ use std::sync::atomic::AtomicU64;
 
 use bower_core::config::Settings;
 use bower_core::engine::Engine;
-use bower_core::model::MiniLm;
+use bower_core::model::SentenceEncoder;
 use serde_json::{Value, json};
 
 use crate::gauge::Timed;
@@ -45,7 +45,7 @@ pub fn run(options: &Options, keeper: Keeper) -> Result<Verdict, Failed> {
     }
     std::fs::create_dir_all(&home)?;
     let ns = Arc::new(AtomicU64::new(0));
-    let model = Arc::new(MiniLm::open(&packed(options)?)?);
+    let model = Arc::new(SentenceEncoder::open(&packed(options)?)?);
     let open = |now| -> Result<Engine, Failed> {
         let engine = Engine::open(&home, Settings::default(), now)?;
         Ok(engine.with_embedder(Box::new(Timed::new(model.clone(), ns.clone()))))

@@ -12,7 +12,7 @@ use bower_core::engine::Engine;
 use bower_core::item::{
     Author, Change, Durability, Gate, MemoryType, Provenance, Scope, Status, Tier, Visibility, derive_id,
 };
-use bower_core::model::{EmbeddedText, Embedder, MiniLm};
+use bower_core::model::{EmbeddedText, Embedder, SentenceEncoder};
 use bower_core::parts::graph::{ItemText, encode};
 use bower_core::parts::memory::judge::{self, judge_text};
 use bower_core::parts::store::{
@@ -107,7 +107,7 @@ fn told(corpus: &Corpus, at: usize, again: usize) -> NewMemory {
 fn build(
     options: &Options,
     corpus: &Corpus,
-    model: &MiniLm,
+    model: &SentenceEncoder,
     home: &Path,
     now: Timestamp,
 ) -> Result<usize, Failed> {
@@ -265,7 +265,7 @@ impl Bench {
 
     /// Measures consolidation without the model: the model embeds the patterns ahead, on as many threads as the engine would
     /// use.
-    fn consolidate(&mut self, model: &MiniLm) -> Result<(), Failed> {
+    fn consolidate(&mut self, model: &SentenceEncoder) -> Result<(), Failed> {
         let look = ConsolidateRequest { dry_run: true, ..ConsolidateRequest::default() };
         let (mut least, mut least_cpu, mut would) = (f64::INFINITY, f64::INFINITY, None);
         for _ in 0..RUNS {
@@ -322,7 +322,7 @@ fn cpu_p50(times: &Times) -> String {
 
 /// Measures the operations that involve all memories.
 pub fn run(options: &Options) -> Result<Verdict, Failed> {
-    let model = MiniLm::open(&packed(options)?)?;
+    let model = SentenceEncoder::open(&packed(options)?)?;
     let corpus = Corpus::open(options, &model, options.count)?;
     let home = options.home.join("keep");
     if home.exists() {
@@ -334,7 +334,7 @@ pub fn run(options: &Options) -> Result<Verdict, Failed> {
     let written = written?;
     eprintln!("{written} memories written in {:.1} s", build_ms / 1e3);
     let spent = Arc::new(AtomicU64::new(0));
-    let clocked = Timed::new(Arc::new(MiniLm::open(&packed(options)?)?), Arc::clone(&spent));
+    let clocked = Timed::new(Arc::new(SentenceEncoder::open(&packed(options)?)?), Arc::clone(&spent));
     let ahead = Arc::clone(&clocked.ahead);
     let now = written_until + SignedDuration::from_hours(24);
     let engine = Engine::open(&home, settings(options), now)?.with_embedder(Box::new(clocked));

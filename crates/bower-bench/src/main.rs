@@ -5,6 +5,7 @@
 mod cold;
 mod communities;
 mod corpus;
+mod encode;
 mod eval;
 mod figures;
 mod gauge;
@@ -42,6 +43,7 @@ const USAGE: &str = "bower-bench PART [options]
   pairs     what becomes of labelled pairs of sentences: the same, a denial, or two facts
   adapter   packs the tensors in --data, which tools/fit_statements.py wrote, into --out
   classify  what the adapter's classifiers say of the statements on standard input, a JSON line each
+  encode    packs the sentence encoder in --data into --out, and prints token ids and vectors of the texts on standard input
   turns     what is picked from labelled turns of sessions: --show so many of what is wrong and what is missed
   keep      --count memories: keeping one more, sweeping, pruning, consolidating, taking back, asking the past
   serve     bower serve under load, on a copy of the store in --home: --clients, --rate and --seconds
@@ -54,7 +56,7 @@ const USAGE: &str = "bower-bench PART [options]
   all       each of these, one after the other
 
   --bower PATH       the program to measure            (target/release/bower)
-  --models DIR       where its models are              (target/model)
+  --models DIR       where its models are, or one packed file (target/model)
   --passages FILE    .jsonl or .jsonl.gz with title and text, also several; else text files of this machine
   --sizes N,N        sizes of the stores of scale and fill (10000; 100000 too where its passages are cached)
   --cache DIR        what the model made, and stores     ($XDG_CACHE_HOME/bowerbird/bench)
@@ -106,6 +108,7 @@ fn main() -> ExitCode {
         "adapter" => statements::pack(&options),
         "classify" => statements::classify(&options),
         "communities" => communities::run(&options),
+        "encode" => encode::run(&options),
         "turns" => turns::run(&options),
         "fill" => corpus::fill(&options),
         "export" => scale::export(&options),

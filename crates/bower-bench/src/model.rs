@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::time::Instant;
 
-use bower_core::model::MiniLm;
+use bower_core::model::SentenceEncoder;
 use bower_kernels::Isa;
 
 use crate::table;
@@ -27,7 +27,7 @@ struct Figures {
 pub fn run(packed: &Path) -> Result<(), bower_core::Error> {
     let mut rows = Vec::new();
     for isa in Isa::available() {
-        let model = MiniLm::with_isa(packed, isa)?;
+        let model = SentenceEncoder::with_isa(packed, isa)?;
         for tokens in [8, 16, 64, 128, 256] {
             let text = text(tokens);
             let read = model.encode(&text, &mut |_| ())?.tokens;
@@ -45,7 +45,7 @@ pub fn run(packed: &Path) -> Result<(), bower_core::Error> {
         }
     }
     table::print(&["isa", "tokens", "min ms", "median ms", "CPU ms", "limit", ""], &rows);
-    let model = MiniLm::open(packed)?;
+    let model = SentenceEncoder::open(packed)?;
     let one = texts_a_second(&model, 1)?;
     let two = texts_a_second(&model, 2)?;
     println!("64 tokens: {one:.0} texts/s on one thread ({})", mark(one >= TEXTS_A_SECOND));
@@ -89,7 +89,7 @@ fn measure(mut once: impl FnMut() -> Result<(), bower_core::Error>) -> Result<Fi
 }
 
 /// Returns the best of some short runs with `threads` threads, each embedding its own texts.
-fn texts_a_second(model: &MiniLm, threads: usize) -> Result<f64, bower_core::Error> {
+fn texts_a_second(model: &SentenceEncoder, threads: usize) -> Result<f64, bower_core::Error> {
     const TEXTS: usize = 60;
     let text = text(64);
     let mut best = 0.0_f64;

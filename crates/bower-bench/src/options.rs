@@ -147,8 +147,11 @@ impl Verdict {
     }
 }
 
-/// Returns the packed file of the local model.
+/// Returns the packed file of the local model. `--models` may name a packed file itself.
 pub fn packed(options: &Options) -> Result<PathBuf, Failed> {
+    if options.models.is_file() {
+        return Ok(options.models.clone());
+    }
     let folder = options.models.join("all-MiniLM-L6-v2");
     let entries = std::fs::read_dir(&folder)
         .map_err(|error| format!("cannot read {}: {error}; run make model", folder.display()))?;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use bower_core::item::CurateOutcome;
-use bower_core::model::{Embedder, MiniLm};
+use bower_core::model::{Embedder, SentenceEncoder};
 use bower_core::parts::embed::{Classifier, Statements};
 use bower_core::parts::memory::analysis::Analysis;
 use bower_core::parts::memory::merge::{Decision, Existing, Incoming, decide};
@@ -50,7 +50,7 @@ struct Pair {
 
 pub fn run(options: &Options) -> Result<Verdict, Failed> {
     let folder = options.data.join("pairs");
-    let model = MiniLm::open(&packed(options)?)?;
+    let model = SentenceEncoder::open(&packed(options)?)?;
     let mut sets = Vec::new();
     for name in SETS {
         sets.push(read(&folder.join(format!("{name}.jsonl")), &model)?);
@@ -154,7 +154,7 @@ fn interval(part: usize, of: usize) -> (f64, f64) {
     (((middle - half) / whole).max(0.0), ((middle + half) / whole).min(1.0))
 }
 
-fn read(file: &Path, model: &MiniLm) -> Result<Vec<Pair>, Failed> {
+fn read(file: &Path, model: &SentenceEncoder) -> Result<Vec<Pair>, Failed> {
     let text = std::fs::read_to_string(file)
         .map_err(|error| format!("cannot read {}: {error}; name a folder with --data", file.display()))?;
     let mut vectors: HashMap<String, Vec<f32>> = HashMap::new();

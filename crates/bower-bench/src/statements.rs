@@ -3,7 +3,7 @@
 
 use std::io::{BufRead, Write};
 
-use bower_core::model::{Embedder, MiniLm};
+use bower_core::model::{Embedder, SentenceEncoder};
 use bower_core::parts::embed::{Classifier, Statements, pack_adapter};
 use serde::Deserialize;
 
@@ -28,7 +28,7 @@ pub fn pack(options: &Options) -> Result<Verdict, Failed> {
 /// `{"pair": [earlier, later]}`, those of the piece for `{"piece": [role, before, piece, after]}`, and those of admission, type
 /// and durability for `{"text": text}`.
 pub fn classify(options: &Options) -> Result<Verdict, Failed> {
-    let model = MiniLm::open(&packed(options)?)?;
+    let model = SentenceEncoder::open(&packed(options)?)?;
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     for line in std::io::stdin().lock().lines() {
         let line: Line = serde_json::from_str(&line?)?;

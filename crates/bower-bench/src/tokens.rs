@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use bower_core::item::{Change, Coverage, RowId, RowSet, indexed_text};
-use bower_core::model::MiniLm;
+use bower_core::model::SentenceEncoder;
 use bower_core::parts::tokens::{TokenIndex, TokenQuery, compact};
 use bower_kernels::Isa;
 use bower_kernels::scan::maxsim::{MaxSimQuery, MaxSimToken, maxsim};
@@ -135,7 +135,7 @@ fn least_ms(mut run: impl FnMut()) -> f64 {
 /// first passages of a file of JSON lines into `options.out`.
 pub fn states(options: &Options, packed: &Path) -> Result<Verdict, Failed> {
     let file = options.passages.first().ok_or("name a file of JSON lines with --passages")?;
-    let model = MiniLm::open(packed)?;
+    let model = SentenceEncoder::open(packed)?;
     std::fs::create_dir_all(&options.out)?;
     let create = |name| File::create(options.out.join(name)).map(BufWriter::new);
     let (mut states, mut pieces, mut lengths) =

@@ -5,7 +5,7 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use bower_core::model::{Embedder, MiniLm};
+use bower_core::model::{Embedder, SentenceEncoder};
 use bower_core::parts::embed::{Classifier, Statements};
 use bower_core::parts::memory::turns::{Odds, Voice, picks, pieces};
 use serde_json::Value;
@@ -37,7 +37,7 @@ fn folder() -> std::path::PathBuf {
 }
 
 pub fn run(options: &Options) -> Result<Verdict, Failed> {
-    let model = MiniLm::open(&packed(options)?)?;
+    let model = SentenceEncoder::open(&packed(options)?)?;
     let mut rows = Vec::new();
     for (name, is_shown) in SETS {
         // A person who looks at failures is changing what is picked, so `held-out` is left out.
@@ -88,7 +88,7 @@ fn turn(line: &str) -> Result<Turn, Failed> {
 }
 
 /// Compares picked sentences with the labels. One is right if it contains a labelled text or is a part of one.
-fn count(model: &MiniLm, turns: &[&Turn]) -> Result<Counts, Failed> {
+fn count(model: &SentenceEncoder, turns: &[&Turn]) -> Result<Counts, Failed> {
     let mut counts = Counts::default();
     for turn in turns {
         let picked = picked(model, turn)?;
@@ -114,7 +114,7 @@ fn count(model: &MiniLm, turns: &[&Turn]) -> Result<Counts, Failed> {
 }
 
 /// Returns the picks of a turn, as the engine makes them.
-fn picked(model: &MiniLm, turn: &Turn) -> Result<Vec<String>, Failed> {
+fn picked(model: &SentenceEncoder, turn: &Turn) -> Result<Vec<String>, Failed> {
     let cut = pieces(&turn.text);
     let mut odds = Vec::with_capacity(cut.pieces.len());
     for at in 0..cut.pieces.len() {

@@ -90,9 +90,10 @@ pub use error::{Error, Result};
 /// An engine loads packed models from its home; [`Engine::with_embedder`] sets any other embedder.
 pub mod model {
     pub use crate::embed::{
-        CROSS_ARITHMETIC, CROSS_FILES, CROSS_PACKED, Classifier, CrossEncoder, CrossSources,
-        EmbeddedQuestion, EmbeddedText, Embedder, Encoding, IDENTITY, MiniLm, Relevance, Statements,
-        VOCABULARY_SHA256, WEIGHTS_SHA256, WINDOW_PIECES, Window, pack, pack_cross,
+        CROSS_ARITHMETIC, CROSS_FILES, CROSS_PACKED, Classifier, CrossEncoder, CrossSources, DEFAULT_MODEL,
+        EmbeddedQuestion, EmbeddedText, Embedder, Encoding, IDENTITY, Prompts, Relevance, SENTENCE_FILES,
+        SENTENCE_PACKED, SentenceEncoder, SentenceModel, SentenceOptions, Statements, VOCABULARY_SHA256,
+        WEIGHTS_SHA256, WINDOW_PIECES, Window, pack, pack_cross, pack_sentence,
     };
 }
 

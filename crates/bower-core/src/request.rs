@@ -10,6 +10,7 @@ mod curate;
 mod documents;
 mod graph;
 mod life;
+mod models;
 pub mod moving;
 mod part;
 mod relate;
@@ -59,6 +60,7 @@ pub use life::{
     MaintenanceRequest, Neglected, Pinning, PruneEvery, PruneRequest, Pruned, Refused, SettledByModel,
     SweepRequest, Swept, Taken, Turned, UndoRequest, Undone, Unmoved, Wording,
 };
+pub use models::{EmbeddingCost, ModelState, ModelVectors};
 pub use part::VisibleStatus;
 pub use relate::{RelateOutcome, RelateRequest, Related};
 pub use tags::{
@@ -706,25 +708,6 @@ pub struct StatusReport {
     /// Losses that no person has accepted yet.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub losses: Vec<Loss>,
-}
-
-/// State of the local model.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct ModelState {
-    /// Its name.
-    pub name: String,
-    /// `ready`, `missing`, `off` or `damaged`.
-    pub state: String,
-    /// The problem and its remedy, if it is not ready.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
-}
-
-impl ModelState {
-    /// Returns why there are no vectors, in one line.
-    pub fn why(&self) -> String {
-        self.reason.clone().unwrap_or_else(|| self.state.clone())
-    }
 }
 
 /// One line of an item's history.

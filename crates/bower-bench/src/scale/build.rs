@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use bower_core::engine::DocumentInput;
 use bower_core::item::{Scope, Visibility};
-use bower_core::model::{Embedder, MiniLm};
+use bower_core::model::{Embedder, SentenceEncoder};
 use serde_json::{Map, Value, json};
 
 use super::place::{LOTS, Place, name, open};
@@ -22,7 +22,7 @@ const EXPORTED: usize = 1_000;
 
 /// Returns the number of cached real passages, up to 100,000.
 pub fn cached(options: &Options) -> Result<usize, Failed> {
-    let model = MiniLm::open(&packed(options)?)?;
+    let model = SentenceEncoder::open(&packed(options)?)?;
     Ok(Corpus::open(options, &model, 100_000).map_or(0, |corpus| corpus.real()))
 }
 
@@ -31,7 +31,7 @@ const LAYOUT: u32 = 2;
 
 /// Builds the store and returns the figures of the build; if it exists, returns the figures of its first build.
 pub fn run(options: &Options, place: &Place) -> Result<Value, Failed> {
-    let model = MiniLm::open(&packed(options)?)?;
+    let model = SentenceEncoder::open(&packed(options)?)?;
     let scheme = model.tokens().unwrap_or_default().to_owned();
     let is_as_now = |built: &Value| {
         built["items"] == options.count && built["model"] == scheme && built["layout"] == LAYOUT
@@ -112,7 +112,7 @@ pub fn run(options: &Options, place: &Place) -> Result<Value, Failed> {
 
 /// Writes the input folder of `tools/peers` into `options.out`: the same passages, vectors and questions.
 pub fn export(options: &Options) -> Result<Verdict, Failed> {
-    let model = MiniLm::open(&packed(options)?)?;
+    let model = SentenceEncoder::open(&packed(options)?)?;
     let corpus = Corpus::open(options, &model, options.count)?;
     std::fs::create_dir_all(&options.out)?;
     let create = |name: &str| File::create(options.out.join(name)).map(BufWriter::new);

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use bower_core::engine::DocumentInput;
 use bower_core::item::{Scope, Visibility};
-use bower_core::model::MiniLm;
+use bower_core::model::SentenceEncoder;
 use serde_json::{Value, json};
 
 use super::place::{Place, ask, name, open, paced, tell};
@@ -81,7 +81,7 @@ const READY: &str = "ready";
 
 /// Adds items until it is killed, and compacts once a second.
 pub fn stream(options: &Options, place: &Place) -> Result<Value, Failed> {
-    let model = MiniLm::open(&packed(options)?)?;
+    let model = SentenceEncoder::open(&packed(options)?)?;
     let last = options.count + ITEMS * (SECONDS as usize + 5);
     let corpus = Arc::new(Corpus::open(options, &model, last)?);
     let recorded = Recorded::new(model, Arc::clone(&corpus));

@@ -224,8 +224,8 @@ fn judge(
     questions: &[String],
     select: &Selection,
 ) -> Result<f64, Failed> {
-    use bower_core::model::{Embedder, MiniLm};
-    let model = MiniLm::open(&packed(options)?)?;
+    use bower_core::model::{Embedder, SentenceEncoder};
+    let model = SentenceEncoder::open(&packed(options)?)?;
     let corpus = Corpus::open(options, &model, place.real()?)?;
     let (mut asked, mut found) = (Vec::new(), Vec::new());
     for question in questions.iter().take(JUDGED) {

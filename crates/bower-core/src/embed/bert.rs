@@ -12,7 +12,7 @@ use bytemuck::AnyBitPattern;
 use serde::{Deserialize, Serialize};
 
 use super::layout::{PackedLayout, damaged};
-use super::wordpiece::WordPiece;
+use super::tokenizer::Tokenizer;
 use crate::error::{Error, Result};
 
 /// Sections before the first layer: vocabulary, words, positions, gain and shift of the first layer norm.
@@ -131,7 +131,7 @@ pub(super) struct Second<'a> {
 
 /// The encoder's typed sections.
 pub(super) struct Encoder<'a> {
-    pub(super) words: WordPiece<'a>,
+    pub(super) words: Tokenizer<'a>,
     shape: EncoderShape,
     rows: &'a [u8],
     positions: &'a [f32],
@@ -173,7 +173,7 @@ impl<'a> Encoder<'a> {
     /// Views all sections and checks their lengths. It takes a microsecond or two, so it is done for each text. The
     /// shape has passed [`EncoderShape::check`].
     pub(super) fn read(file: &'a [u8], layout: &PackedLayout, shape: EncoderShape) -> Result<Self> {
-        let words = WordPiece::open(layout.section(file, 0)?)?;
+        let words = Tokenizer::open(layout.section(file, 0)?)?;
         let rows: &[u8] = array(file, layout, 1, words.pieces() * shape.word_row())?;
         let positions = array(file, layout, 2, shape.positions * shape.hidden)?;
         let norm = Norm::read(file, layout, 3, shape.hidden)?;

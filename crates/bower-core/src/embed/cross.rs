@@ -17,12 +17,13 @@ use serde::{Deserialize, Serialize};
 use super::bert::{
     Encoder, EncoderShape, Product, SECTIONS_PRODUCT, Scratch, Second, Wanted, array, at_path,
 };
-use super::calibrate::Spreads;
 use super::layout::{self, PackedLayout, damaged};
 use super::pack::read;
 use super::packed::Packed;
 use super::packed::place;
-use super::weights::{Tensors, encoder_sections, floats, quantized};
+use super::published::{BertConfig, cased};
+use super::weights::{Tensors, floats, measured_sections, quantized};
+use super::wordpiece::pack_vocabulary;
 use crate::error::{Error, Result};
 
 /// The arithmetic of a packed cross-encoder. Raise the last number whenever the same pair would get another relevance.
@@ -82,51 +83,6 @@ enum Activation {
     Sigmoid,
 }
 
-/// The used fields of `config.json`. Names and defaults are those of the `transformers` library's `BertConfig`.
-#[derive(Debug, Deserialize)]
-struct Config {
-    model_type: Option<String>,
-    #[serde(default)]
-    architectures: Option<Vec<String>>,
-    hidden_size: usize,
-    num_hidden_layers: usize,
-    num_attention_heads: usize,
-    intermediate_size: usize,
-    max_position_embeddings: usize,
-    #[serde(default = "gelu")]
-    hidden_act: String,
-    #[serde(default = "epsilon")]
-    layer_norm_eps: f32,
-    #[serde(default)]
-    position_embedding_type: Option<String>,
-    /// The output's function as `sentence-transformers` names it, before version 4 and since.
-    #[serde(default)]
-    sbert_ce_default_activation_function: Option<String>,
-    #[serde(default)]
-    sentence_transformers: Option<SentenceTransformers>,
-}
-
-#[derive(Debug, Deserialize)]
-struct SentenceTransformers {
-    #[serde(default)]
-    activation_fn: Option<String>,
-}
-
-fn gelu() -> String {
-    "gelu".into()
-}
-
-fn epsilon() -> f32 {
-    1e-12
-}
-
-/// Returns a file's bytes with an alignment that allows reading numbers in place.
-fn aligned(file: &[u8]) -> Vec<u64> {
-    let mut words = vec![0_u64; file.len().div_ceil(8)];
-    bytemuck::cast_slice_mut(&mut words)[..file.len()].copy_from_slice(file);
-    words
-}
-
 /// Reads a published cross-encoder's files ([`CROSS_FILES`]) in `source_dir` and writes the packed file: to a temporary
 /// name first, synced, then renamed. Returns the checksums of what it read, which are also stored in the file.
 ///
@@ -142,24 +98,27 @@ pub fn pack_cross(name: &str, source_dir: &Path, packed: &Path) -> Result<CrossS
     };
     let (config, vocabulary, weights) =
         (load("config.json")?, load("vocab.txt")?, load("model.safetensors")?);
-    let config: Config = serde_json::from_slice(&config)
-        .map_err(|cause| broken(format!("config.json does not describe a BERT: {cause}")))?;
-    let (shape, activation) =
-        config.understand().map_err(|reason| broken(format!("config.json: {reason}")))?;
+    let config = BertConfig::parse(&config).map_err(broken)?;
+    let is_classifier = |name: &str| name == "BertForSequenceClassification";
+    let shape = config.shape(&is_classifier, "BertForSequenceClassification").map_err(broken)?;
+    // Unless configured, `sentence-transformers` applies a sigmoid to a single label.
+    let activation = match config.output_activation() {
+        Some("Identity") => Activation::Identity,
+        None | Some("Sigmoid") => Activation::Sigmoid,
+        Some(other) => {
+            return Err(broken(format!(
+                "config.json: the activation {other} is neither Identity nor Sigmoid"
+            )));
+        }
+    };
     if let Some(piece) = cased(&vocabulary) {
         let reason = format!("vocab.txt has the piece {piece:?}; only uncased vocabularies are read");
         return Err(broken(reason));
     }
     let tensors = Tensors::open(name, &weights)?;
     let prefix = if tensors.has("bert.embeddings.word_embeddings.weight") { "bert." } else { "" };
-    // Packed twice: the first result is run to find the inputs that need more bytes.
-    let plain = encoder_sections(&tensors, prefix, shape, &vocabulary, &|_, _| Vec::new())?;
-    let file = layout::write(CROSS_ARITHMETIC, &plain.sections);
-    let (words, bytes) = (aligned(&file), file.len());
-    drop((file, plain.sections));
-    let spreads = Spreads::measure(&bytemuck::cast_slice(&words)[..bytes], shape, &plain.second)?;
-    let spread = |layer, product| spreads.of(layer, product);
-    let encoder = encoder_sections(&tensors, prefix, shape, &vocabulary, &spread)?;
+    let encoder =
+        measured_sections(&tensors, prefix, shape, pack_vocabulary(&vocabulary)?, CROSS_ARITHMETIC)?;
     let hidden = shape.hidden;
     let mut sections = encoder.sections;
     sections.push(floats(&encoder.second));
@@ -171,50 +130,6 @@ pub fn pack_cross(name: &str, source_dir: &Path, packed: &Path) -> Result<CrossS
     sections.push(serde_json::to_vec(&about).map_err(|cause| broken(cause.to_string()))?);
     place(packed, &layout::write(CROSS_ARITHMETIC, &sections))?;
     Ok(sources)
-}
-
-impl Config {
-    /// Returns the sizes and the output's function, or what is not supported.
-    fn understand(&self) -> Result<(EncoderShape, Activation), String> {
-        let is = |found: &Option<String>, wanted: &str, what: &str| match found.as_deref() {
-            None => Ok(()),
-            Some(found) if found == wanted => Ok(()),
-            Some(found) => Err(format!("{what} is {found}, not {wanted}")),
-        };
-        is(&self.model_type, "bert", "model_type")?;
-        is(&self.position_embedding_type, "absolute", "position_embedding_type")?;
-        is(&Some(self.hidden_act.clone()), "gelu", "hidden_act")?;
-        if let Some(names) = &self.architectures
-            && !names.iter().any(|name| name == "BertForSequenceClassification")
-        {
-            return Err(format!("architectures is {names:?}, without BertForSequenceClassification"));
-        }
-        let shape = EncoderShape {
-            hidden: self.hidden_size,
-            inner: self.intermediate_size,
-            layers: self.num_hidden_layers,
-            heads: self.num_attention_heads,
-            positions: self.max_position_embeddings,
-            epsilon: self.layer_norm_eps,
-        };
-        shape.check()?;
-        let newer = self.sentence_transformers.as_ref().and_then(|said| said.activation_fn.as_deref());
-        let said = newer.or(self.sbert_ce_default_activation_function.as_deref());
-        // The class's name after its module. Unless configured, `sentence-transformers` applies a sigmoid to a single label.
-        let activation = match said.map(|said| said.rsplit('.').next().unwrap_or(said)) {
-            Some("Identity") => Activation::Identity,
-            None | Some("Sigmoid") => Activation::Sigmoid,
-            Some(other) => return Err(format!("the activation {other} is neither Identity nor Sigmoid")),
-        };
-        Ok((shape, activation))
-    }
-}
-
-/// Returns a piece with a capital letter, which an uncased vocabulary does not have; control pieces do not count.
-fn cased(vocabulary: &[u8]) -> Option<String> {
-    let lines = vocabulary.split(|byte| *byte == b'\n');
-    let capital = |line: &&[u8]| !line.starts_with(b"[") && line.iter().any(u8::is_ascii_uppercase);
-    lines.into_iter().find(capital).map(|line| String::from_utf8_lossy(line).into_owned())
 }
 
 impl CrossEncoder {

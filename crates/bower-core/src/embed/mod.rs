@@ -1,4 +1,4 @@
-//! Local embedding: MiniLM in int8, its tokenizer and its packed file.
+//! Local embedding: sentence encoders in int8, their tokenizers and packed files.
 //! Vectors of different models are never compared.
 
 mod adapter;
@@ -7,10 +7,13 @@ mod calibrate;
 mod cross;
 mod late;
 mod layout;
-mod minilm;
 mod outlier_inputs;
 mod pack;
 mod packed;
+mod published;
+mod sentence;
+mod tokenizer;
+mod unigram;
 mod weights;
 pub mod wordpiece;
 
@@ -24,8 +27,11 @@ pub use cross::{
 };
 #[cfg(feature = "parts")]
 pub use late::distinct_codes;
-pub use minilm::{Encoding, MiniLm, WINDOW_PIECES, Window};
-pub use pack::{IDENTITY, VOCABULARY_SHA256, WEIGHTS_SHA256, pack};
+pub use pack::{DEFAULT_MODEL, IDENTITY, VOCABULARY_SHA256, WEIGHTS_SHA256, pack};
+pub use sentence::{
+    Encoding, Prompts, SENTENCE_FILES, SENTENCE_PACKED, SentenceEncoder, SentenceModel, SentenceOptions,
+    WINDOW_PIECES, Window, pack_sentence,
+};
 
 use bower_kernels::scan::maxsim::MaxSimToken;
 

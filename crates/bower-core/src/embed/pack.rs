@@ -11,14 +11,15 @@ use super::layout;
 use super::outlier_inputs::OUTLIER_INPUTS;
 use super::packed::place;
 use super::weights::{Tensors, encoder_sections};
+use super::wordpiece::pack_vocabulary;
 use crate::error::{Error, Result};
 use crate::item::hex;
 
 /// The identity of the vectors: the model and the arithmetic that makes them. Raise the last number whenever the same
 /// text would get another vector.
 pub const IDENTITY: &str = "all-MiniLM-L6-v2.i8-2";
-/// The model's name without its arithmetic.
-const MODEL: &str = "all-MiniLM-L6-v2";
+/// The default model's name, without its arithmetic.
+pub const DEFAULT_MODEL: &str = "all-MiniLM-L6-v2";
 /// SHA-256 of the float32 weights: the same bytes at the model hub and in the package that carries them.
 pub const WEIGHTS_SHA256: &str = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db";
 /// SHA-256 of the vocabulary.
@@ -35,8 +36,8 @@ pub(super) const SHAPE: EncoderShape =
 pub fn pack(source_dir: &Path, packed: &Path) -> Result<()> {
     let weights = load(&source_dir.join("model.safetensors"), WEIGHTS_SHA256)?;
     let vocabulary = load(&source_dir.join("vocab.txt"), VOCABULARY_SHA256)?;
-    let tensors = Tensors::open(MODEL, &weights)?;
-    let sections = encoder_sections(&tensors, "", SHAPE, &vocabulary, &spread)?.sections;
+    let tensors = Tensors::open(DEFAULT_MODEL, &weights)?;
+    let sections = encoder_sections(&tensors, "", SHAPE, pack_vocabulary(&vocabulary)?, &spread)?.sections;
     place(packed, &layout::write(IDENTITY, &sections))
 }
 
@@ -58,7 +59,7 @@ pub(super) fn read(path: &Path) -> Result<(Vec<u8>, String)> {
 }
 
 fn broken(reason: impl Into<String>) -> Error {
-    Error::Model { model: MODEL.into(), reason: reason.into() }
+    Error::Model { model: DEFAULT_MODEL.into(), reason: reason.into() }
 }
 
 /// Returns the inputs of a product that get further bytes, each once per further byte.

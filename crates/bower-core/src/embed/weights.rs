@@ -4,7 +4,9 @@
 use safetensors::{Dtype, SafeTensors};
 
 use super::bert::{EncoderShape, SECTIONS_PRODUCT};
-use super::wordpiece::pack_vocabulary;
+use super::calibrate::Spreads;
+use super::layout;
+use super::tokenizer::Tokenizer;
 use crate::error::{Error, Result};
 
 /// Published tensors by name.
@@ -63,6 +65,14 @@ impl<'a> Tensors<'a> {
         })
     }
 
+    /// Returns the two sections of a layer norm. Old files name its gain and shift `gamma` and `beta`.
+    fn norm(&self, name: &str, width: usize) -> Result<[Vec<u8>; 2]> {
+        let old = self.has(&format!("{name}.gamma"));
+        let [gain, shift] = if old { ["gamma", "beta"] } else { ["weight", "bias"] };
+        let get = |part: &str| self.get(&format!("{name}.{part}"), &[width]).map(|numbers| floats(&numbers));
+        Ok([get(gain)?, get(shift)?])
+    }
+
     /// Returns the first rows of a table that has at least `least` of them; some models are published with a padded table.
     fn rows(&self, name: &str, least: usize, width: usize) -> Result<Vec<f32>> {
         let (numbers, found) = self.read(name)?;
@@ -97,19 +107,42 @@ fn broken(model: &str, reason: String) -> Error {
     Error::Model { model: model.into(), reason }
 }
 
-/// Returns the sections of an encoder whose tensors' names begin with `prefix`. `spread` returns, for a layer and a
-/// product, the inputs that get further bytes; their number is a multiple of 4.
+/// Returns the sections of an encoder like [`encoder_sections`], with the further bytes that [`Spreads`] measures: it packs
+/// twice, and runs the first result to find the inputs that need them. `name` is that of the packed file.
+pub(super) fn measured_sections(
+    tensors: &Tensors<'_>,
+    prefix: &str,
+    shape: EncoderShape,
+    tokenizer: Vec<u8>,
+    name: &str,
+) -> Result<EncoderSections> {
+    let plain = encoder_sections(tensors, prefix, shape, tokenizer.clone(), &|_, _| Vec::new())?;
+    let file = layout::write(name, &plain.sections);
+    let (words, bytes) = (aligned(&file), file.len());
+    drop((file, plain.sections));
+    let spreads = Spreads::measure(&bytemuck::cast_slice(&words)[..bytes], shape, &plain.second)?;
+    encoder_sections(tensors, prefix, shape, tokenizer, &|layer, product| spreads.of(layer, product))
+}
+
+/// Returns a file's bytes with an alignment that allows reading numbers in place.
+fn aligned(file: &[u8]) -> Vec<u64> {
+    let mut words = vec![0_u64; file.len().div_ceil(8)];
+    bytemuck::cast_slice_mut(&mut words)[..file.len()].copy_from_slice(file);
+    words
+}
+
+/// Returns the sections of an encoder whose tensors' names begin with `prefix`; the first one is the packed tokenizer.
+/// `spread` returns, for a layer and a product, the inputs that get further bytes; their number is a multiple of 4.
 pub(super) fn encoder_sections(
     tensors: &Tensors<'_>,
     prefix: &str,
     shape: EncoderShape,
-    vocabulary: &[u8],
+    tokenizer: Vec<u8>,
     spread: &dyn Fn(usize, usize) -> Vec<u16>,
 ) -> Result<EncoderSections> {
     let EncoderShape { hidden, inner, .. } = shape;
-    let get = |name: &str, shape: &[usize]| tensors.get(&format!("{prefix}{name}"), shape);
     let rows = |name: &str, least| tensors.rows(&format!("{prefix}embeddings.{name}.weight"), least, hidden);
-    let pieces = vocabulary.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).count();
+    let pieces = Tokenizer::open(&tokenizer)?.pieces();
     let mut words = rows("word_embeddings", pieces)?;
     words.truncate(pieces * hidden);
     let mut positions = rows("position_embeddings", shape.positions)?;
@@ -123,9 +156,9 @@ pub(super) fn encoder_sections(
     let second = rest.iter().zip(first).map(|(second, first)| second - first);
     let second = second.chain(std::iter::repeat(0.0)).take(hidden).collect();
 
-    let mut sections = vec![pack_vocabulary(vocabulary)?, word_rows(&words, shape), floats(&positions)];
-    sections.push(floats(&get("embeddings.LayerNorm.weight", &[hidden])?));
-    sections.push(floats(&get("embeddings.LayerNorm.bias", &[hidden])?));
+    let mut sections = vec![tokenizer, word_rows(&words, shape), floats(&positions)];
+    let norm = |name: &str| tensors.norm(&format!("{prefix}{name}.LayerNorm"), hidden);
+    sections.extend(norm("embeddings")?);
     for layer in 0..shape.layers {
         let name = |part: &str| format!("encoder.layer.{layer}.{part}");
         let product = |part: &str, outputs: usize, inputs: usize| {
@@ -150,8 +183,7 @@ pub(super) fn encoder_sections(
             sections.extend(quantized(product, &spread(layer, index)));
         }
         for part in ["attention.output", "output"] {
-            sections.push(floats(&get(&name(&format!("{part}.LayerNorm.weight")), &[hidden])?));
-            sections.push(floats(&get(&name(&format!("{part}.LayerNorm.bias")), &[hidden])?));
+            sections.extend(norm(&name(part))?);
         }
     }
     Ok(EncoderSections { sections, second })

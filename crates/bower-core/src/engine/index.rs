@@ -348,24 +348,20 @@ pub(crate) fn embed_pending(
     go_on: &(dyn Fn() -> bool + Sync),
 ) -> Result<usize> {
     let Ok(embedder) = engine.model.get() else { return Ok(0) };
-    let mut embedded = 0;
+    let (mut embedded, mut after) = (0, RowId(0));
     loop {
         if !go_on() {
             return Err(cancelled());
         }
         let upto = engine.store.coverage()?.change;
-        let rows = engine.store.unembedded(embedder.model(), PENDING_PAGE)?;
+        let rows = engine.store.unembedded(embedder.model(), after, PENDING_PAGE)?;
+        // Rows that change while they are embedded wait for the next run.
+        let Some(last) = rows.last() else { break };
+        after = *last;
         let Some(vectors) = embed_rows(engine, &rows)? else { return Ok(embedded) };
-        let written = engine.store.put_vectors(&vectors, upto, Stamp { now, actor: ACTOR });
-        // Nothing waits, or rows change faster than they are embedded: the next run takes them.
-        match if rows.is_empty() { Ok(0) } else { written } {
-            Ok(0) => break,
-            Ok(written) => {
-                embedded += written;
-                progress(IndexProgress::Committed { chunks: written });
-            }
-            Err(error) => return Err(error),
-        }
+        let written = engine.store.put_vectors(&vectors, upto, Stamp { now, actor: ACTOR })?;
+        embedded += written;
+        progress(IndexProgress::Committed { chunks: written });
     }
     // Codes are stored in their index alone, so they are computed again if it was lost.
     for rows in missing_codes(engine, embedder)?.chunks(PENDING_PAGE) {

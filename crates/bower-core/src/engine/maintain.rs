@@ -7,6 +7,7 @@ pub(crate) mod forget;
 pub(crate) mod health;
 pub(crate) mod lifecycle;
 mod links;
+mod models;
 mod near_copies;
 pub(crate) mod purge;
 pub(crate) mod residue;

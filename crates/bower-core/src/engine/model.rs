@@ -6,14 +6,25 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use crate::config::Settings;
-use crate::embed::{Embedder, IDENTITY, MiniLm};
+use crate::embed::{
+    Classifier, DEFAULT_MODEL, Embedder, IDENTITY, SENTENCE_PACKED, SentenceEncoder, Statements,
+};
 use crate::error::Error;
 use crate::request::ModelState;
 
 /// Value of the setting `model` for no model.
 const NONE: &str = "none";
 
+/// The local models of an engine: the one that makes vectors, and the one that classifies statements.
 pub(crate) struct LocalModel {
+    /// Makes the vectors.
+    encoder: OneModel,
+    /// Classifies statements, if the encoder has no adapter for that: the default model, if it is installed.
+    classifier: Option<OneModel>,
+}
+
+/// A model that is opened when it is first needed.
+struct OneModel {
     name: String,
     packed: PathBuf,
     opened: OnceLock<Result<Box<dyn Embedder>, ModelState>>,
@@ -24,22 +35,22 @@ pub(crate) struct LocalModel {
 impl LocalModel {
     pub(crate) fn new(home: &Path, settings: &Settings) -> Self {
         let models = settings.models_folder.clone().unwrap_or_else(|| home.join("models"));
-        let packed = models.join(&settings.model).join(format!("{IDENTITY}.packed"));
-        Self { name: settings.model.clone(), packed, opened: OnceLock::new(), damaged: OnceLock::new() }
+        let encoder = OneModel::new(&models, &settings.model);
+        let has_adapter = [NONE, DEFAULT_MODEL].contains(&settings.model.as_str());
+        let classifier = (!has_adapter).then(|| OneModel::new(&models, DEFAULT_MODEL));
+        Self { encoder, classifier }
     }
 
-    /// Uses an embedder of the program, in place of the packed file.
+    /// Uses an embedder of the program, in place of the packed files.
     pub(crate) fn given(&mut self, embedder: Box<dyn Embedder>) {
-        embedder.model().clone_into(&mut self.name);
-        self.opened = OnceLock::from(Ok(embedder));
+        embedder.model().clone_into(&mut self.encoder.name);
+        self.encoder.opened = OnceLock::from(Ok(embedder));
+        self.classifier = None;
     }
 
     /// Returns the embedder, or the reason why there is none.
     pub(crate) fn get(&self) -> Result<&dyn Embedder, &ModelState> {
-        if let Some(state) = self.damaged.get() {
-            return Err(state);
-        }
-        self.opened.get_or_init(|| self.open()).as_ref().map(|embedder| &**embedder)
+        self.encoder.get()
     }
 
     /// Returns the identity of the model's token codes; `None` where there is no model, or it has no token states.
@@ -49,14 +60,11 @@ impl LocalModel {
 
     /// Returns the packed file, for `doctor`.
     pub(crate) fn packed(&self) -> &Path {
-        &self.packed
+        &self.encoder.packed
     }
 
     pub(crate) fn state(&self) -> ModelState {
-        match self.get() {
-            Ok(_) => ModelState { name: self.name.clone(), state: "ready".into(), reason: None },
-            Err(state) => state.clone(),
-        }
+        self.encoder.state()
     }
 
     /// Returns the model's result; `None` if there is no model or it failed. After a failure this process does not use the
@@ -65,10 +73,70 @@ impl LocalModel {
         &self,
         ask: impl FnOnce(&dyn Embedder) -> crate::error::Result<T>,
     ) -> crate::error::Result<Option<T>> {
+        self.encoder.give(ask)
+    }
+
+    /// Returns what classifiers say of an input. `None` if no installed model has an adapter for statements, or it failed;
+    /// [`LocalModel::classifier_state`] says why.
+    pub(crate) fn classify(
+        &self,
+        input: &Statements<'_>,
+        classifiers: &[Classifier],
+    ) -> crate::error::Result<Option<Vec<Vec<f32>>>> {
+        Ok(self.classifying().give(|model| model.classify(input, classifiers))?.flatten())
+    }
+
+    /// Returns the state of the model that classifies statements.
+    pub(crate) fn classifier_state(&self) -> ModelState {
+        self.classifying().state()
+    }
+
+    fn classifying(&self) -> &OneModel {
+        self.classifier.as_ref().unwrap_or(&self.encoder)
+    }
+
+    /// Computes the checksums that opened models lack. Best effort.
+    pub(crate) fn add_sums(&self) {
+        for model in self.classifier.iter().chain([&self.encoder]) {
+            if let Some(Ok(embedder)) = model.opened.get() {
+                let _ = model.give(|_| embedder.add_sums());
+            }
+        }
+    }
+}
+
+impl OneModel {
+    fn new(models: &Path, name: &str) -> Self {
+        let folder = models.join(name.rsplit('/').next().unwrap_or(name));
+        let packed = match name {
+            DEFAULT_MODEL => folder.join(format!("{IDENTITY}.packed")),
+            _ => folder.join(SENTENCE_PACKED),
+        };
+        Self { name: name.to_owned(), packed, opened: OnceLock::new(), damaged: OnceLock::new() }
+    }
+
+    fn get(&self) -> Result<&dyn Embedder, &ModelState> {
+        if let Some(state) = self.damaged.get() {
+            return Err(state);
+        }
+        self.opened.get_or_init(|| self.open()).as_ref().map(|embedder| &**embedder)
+    }
+
+    fn state(&self) -> ModelState {
+        match self.get() {
+            Ok(_) => ModelState { name: self.name.clone(), state: "ready".into(), reason: None },
+            Err(state) => state.clone(),
+        }
+    }
+
+    fn give<T>(
+        &self,
+        ask: impl FnOnce(&dyn Embedder) -> crate::error::Result<T>,
+    ) -> crate::error::Result<Option<T>> {
         let Ok(embedder) = self.get() else { return Ok(None) };
         match ask(embedder) {
             Err(Error::Model { model, reason }) => {
-                let reason = Some(format!("model {model}: {reason}: run bower model pull"));
+                let reason = Some(format!("model {model}: {reason}: run {}", self.pull()));
                 self.damaged.get_or_init(|| ModelState {
                     name: self.name.clone(),
                     state: "damaged".into(),
@@ -80,10 +148,11 @@ impl LocalModel {
         }
     }
 
-    /// Computes the checksums that an opened model lacks. Best effort.
-    pub(crate) fn add_sums(&self) {
-        if let Some(Ok(embedder)) = self.opened.get() {
-            let _ = self.give(|_| embedder.add_sums());
+    /// Returns the command that installs the model.
+    fn pull(&self) -> String {
+        match self.name.as_str() {
+            DEFAULT_MODEL => "bower model pull".into(),
+            name => format!("bower model pull {name}"),
         }
     }
 
@@ -97,12 +166,12 @@ impl LocalModel {
             return Err(state("off", "no model is chosen (setting model = none)".into()));
         }
         if !self.packed.exists() {
-            let reason = format!("model {} is not installed: run bower model pull", self.name);
+            let reason = format!("model {} is not installed: run {}", self.name, self.pull());
             return Err(state("missing", reason));
         }
-        match MiniLm::open(&self.packed) {
+        match SentenceEncoder::open(&self.packed) {
             Ok(model) => Ok(Box::new(model)),
-            Err(error) => Err(state("damaged", format!("{error}: run bower model pull"))),
+            Err(error) => Err(state("damaged", format!("{error}: run {}", self.pull()))),
         }
     }
 }

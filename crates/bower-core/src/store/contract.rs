@@ -509,19 +509,46 @@ fn late_vectors_reach_only_rows_whose_text_still_stands() {
         let mut bare = memory("no vector yet");
         bare.vector = None;
         let row = put(store, &bare, stamp(1)).unwrap().row;
-        assert_eq!(store.unembedded(MODEL, 10).unwrap(), [row]);
+        assert_eq!(store.unembedded(MODEL, RowId(0), 10).unwrap(), [row]);
         let upto = store.coverage().unwrap().change;
         assert_eq!(
             store.put_vectors(&[(row, vector(3)), (RowId(50), vector(3))], upto, stamp(2)).unwrap(),
             1
         );
-        assert_eq!(store.unembedded(MODEL, 10).unwrap(), []);
+        assert_eq!(store.unembedded(MODEL, RowId(0), 10).unwrap(), []);
         assert_eq!(
-            store.unembedded("next-model", 10).unwrap(),
+            store.unembedded("next-model", RowId(0), 10).unwrap(),
             [row],
             "a vector of another model does not count"
         );
+        assert_eq!(store.unembedded("next-model", row, 10).unwrap(), [], "it is not after itself");
         assert_eq!(store.embedded(MODEL).unwrap(), 1);
+    });
+}
+
+#[test]
+fn an_item_has_a_vector_of_each_model_until_they_are_dropped_or_it_is_forgotten() {
+    with_store(|store, _| {
+        let rows = ["one", "two"].map(|text| put(store, &memory(text), stamp(1)).unwrap().row);
+        let other = |byte: u8| NewVector { model: "next-model".into(), ..vector(byte) };
+        let upto = store.coverage().unwrap().change;
+        assert_eq!(store.vector_models().unwrap(), [(MODEL.to_owned(), 2)]);
+        assert_eq!(store.put_vectors(&[(rows[0], other(7))], upto, stamp(2)).unwrap(), 1);
+        let both = [("next-model".to_owned(), 1), (MODEL.to_owned(), 2)];
+        assert_eq!(store.vector_models().unwrap(), both);
+        assert_eq!(store.unembedded("next-model", RowId(0), 9).unwrap(), [rows[1]]);
+        assert_eq!(store.unembedded(MODEL, RowId(0), 9).unwrap(), []);
+        let of = |model: &str| store.vectors(model, &rows).unwrap();
+        assert_eq!(of("next-model"), [Some(other(7).half), None]);
+        assert!(of(MODEL).iter().all(Option::is_some));
+        let newest = store.coverage().unwrap().change;
+        assert_eq!(store.vector_rows("next-model", Change(0), newest).unwrap(), [rows[0]]);
+        assert_eq!(store.verify().unwrap(), Vec::<String>::new());
+
+        assert_eq!(store.drop_vectors(MODEL, stamp(3)).unwrap(), 2);
+        assert_eq!(store.drop_vectors(MODEL, stamp(3)).unwrap(), 0);
+        assert_eq!((of(MODEL), of("next-model")[0].is_some()), (vec![None, None], true));
+        assert_eq!(store.coverage().unwrap().change, Change(newest.0 + 1));
     });
 }
 

@@ -120,8 +120,12 @@ pub trait IndexFeed {
     fn delta_vectors(&self, model: &str, after: Change, each: &mut dyn FnMut(RowId, &[u8])) -> Result<usize>;
     /// Returns vectors of this model by row, as half floats.
     fn vectors(&self, model: &str, rows: &[RowId]) -> Result<Vec<Option<Vec<u8>>>>;
-    /// Returns at most `most` rows without a vector of this model, ascending.
-    fn unembedded(&self, model: &str, most: usize) -> Result<Vec<RowId>>;
+    /// Returns at most `most` rows after a row without a vector of this model, ascending.
+    fn unembedded(&self, model: &str, after: RowId, most: usize) -> Result<Vec<RowId>>;
+    /// Returns the models that the store has vectors of, with their number; the one that was written last comes first.
+    fn vector_models(&self) -> Result<Vec<(String, u64)>>;
+    /// Removes all vectors of a model, and returns their number.
+    fn drop_vectors(&self, model: &str, stamp: Stamp<'_>) -> Result<u64>;
     /// Counts the items with a vector of a model. Goes through all of them: a sound index has counted them already.
     fn embedded(&self, model: &str) -> Result<u64>;
     /// Writes vectors of those rows that still exist and whose text is of `upto` or older. Returns their number.

@@ -6,7 +6,7 @@
 use bower_core::filter::Filter;
 use bower_core::item::{Allowed, Change, Kind, Provenance, RowId, RowSet, Visibility};
 use bower_core::parts::store::{
-    Desk, IndexFeed, Items, Journal, NewTokens, NewVector, SqliteStore, Stamp, Store, TrustedTime,
+    Desk, IndexFeed, Items, Journal, NewTokens, NewVector, SqliteStore, Stamp, Store, TrustedTime, Upkeep,
 };
 use bower_core::parts::text::{Delta, Language, TextIndex, query_terms};
 use bower_core::request::{AliasRequest, BriefRequest, CurateRequest, QueryRequest, Selection};
@@ -240,6 +240,34 @@ fn a_store_of_schema_16_becomes_todays() {
     engine.alias(&all, &request, now()).unwrap();
     assert_eq!(engine.aliases(&all, Some("ada marsh")).unwrap().entities.len(), 1);
     assert_eq!(engine.tags(&all, &Selection::default(), None, 9, 0).unwrap().renamed.len(), 1);
+}
+
+/// A store with one vector an item keeps it, with its checksum, and takes those of other models from now on.
+#[test]
+fn a_store_of_schema_18_becomes_todays() {
+    let ferry = "The ferry leaves at seven in the morning.";
+    let place = becomes_todays(sql(include_str!("../golden/schema-18.sql")), "ferry", &[ferry]);
+    let store = SqliteStore::open(&place.home().join("memory.db"), &place.settings, now()).unwrap();
+    let model = "all-MiniLM-L6-v2.i8-2";
+    assert_eq!(store.vector_models().unwrap(), [(model.to_owned(), 3)]);
+    let rows = [RowId(1), RowId(2), RowId(3)];
+    assert!(store.vectors(model, &rows).unwrap().iter().all(|half| half.as_ref().unwrap().len() == 768));
+    let sums: Vec<i64> = Connection::open(place.home().join("memory.db"))
+        .unwrap()
+        .prepare("SELECT checksum FROM vectors ORDER BY row")
+        .unwrap()
+        .query_map([], |row| row.get(0))
+        .unwrap()
+        .collect::<Result<_, _>>()
+        .unwrap();
+    // As the file has them.
+    assert_eq!(sums, [3_118_299_797, 447_436_516, 4_038_265_924]);
+    let other = NewVector { model: "other".into(), half: vec![0; 8], tokens: None };
+    let newest = store.coverage().unwrap().change;
+    let stamp = Stamp { now: now(), actor: "test" };
+    assert_eq!(store.put_vectors(&[(RowId(2), other)], newest, stamp).unwrap(), 1);
+    assert!(store.vectors(model, &[RowId(2)]).unwrap()[0].is_some());
+    assert_eq!(store.verify().unwrap(), Vec::<String>::new());
 }
 
 #[test]

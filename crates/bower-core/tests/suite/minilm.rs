@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use bower_core::model::{Embedder, MiniLm, pack};
+use bower_core::model::{Embedder, SentenceEncoder, pack};
 use bower_kernels::Isa;
 use serde::Deserialize;
 
@@ -40,7 +40,7 @@ fn vectors_agree_with_float64_on_every_instruction_set() {
         .collect();
     assert!(goldens.len() >= 60 && goldens.iter().filter(|golden| golden.pieces > 254).count() >= 6);
     for isa in Isa::available() {
-        let model = MiniLm::with_isa(&packed, isa).unwrap();
+        let model = SentenceEncoder::with_isa(&packed, isa).unwrap();
         let mut sum = 0.0;
         let mut failures = String::new();
         for golden in &goldens {

@@ -1,6 +1,6 @@
 //! Golden tests of the classifiers of statements, against the float32 network that the adapter was fitted in.
 
-use bower_core::model::{Classifier, Embedder, IDENTITY, MiniLm, Statements};
+use bower_core::model::{Classifier, Embedder, IDENTITY, SentenceEncoder, Statements};
 use serde::Deserialize;
 
 use crate::model::model_dir;
@@ -27,7 +27,7 @@ const MOST_APART: f32 = 0.1;
 
 #[test]
 fn the_likelihoods_are_those_of_the_float_network() {
-    let model = MiniLm::open(&model_dir().join(format!("{IDENTITY}.packed"))).unwrap();
+    let model = SentenceEncoder::open(&model_dir().join(format!("{IDENTITY}.packed"))).unwrap();
     let lines = include_str!("../golden/statements.jsonl").lines();
     let lines: Vec<Line> = lines.map(|line| serde_json::from_str(line).unwrap()).collect();
     assert!(lines.len() >= 20);
@@ -54,7 +54,7 @@ fn the_likelihoods_are_those_of_the_float_network() {
 /// All instruction sets and all calls give the same bits, whatever was classified before.
 #[test]
 fn the_same_input_has_the_same_likelihoods() {
-    let model = MiniLm::open(&model_dir().join(format!("{IDENTITY}.packed"))).unwrap();
+    let model = SentenceEncoder::open(&model_dir().join(format!("{IDENTITY}.packed"))).unwrap();
     let pair =
         Statements::Pair { earlier: "The mill grinds on Mondays.", later: "On Mondays the mill is at work." };
     let first = model.classify(&pair, &[Classifier::Relation]).unwrap();

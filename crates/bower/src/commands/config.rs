@@ -48,12 +48,7 @@ pub fn run(arguments: ConfigArgs, session: &Session) -> Result<()> {
             session.out.say(&place, |_| place.path.display().to_string())
         }
         Some(ConfigAction::Set { key, value }) => {
-            let old = config_text(&home)?;
-            let new = settings::set(&home.config(), old.as_deref().unwrap_or_default(), &key, &value)?;
-            let changed = old.as_deref() != Some(&new);
-            if changed {
-                write(&home, &new)?;
-            }
+            let changed = set(&home, &key, &value)?;
             written(&home, key, changed, session)
         }
         Some(ConfigAction::Unset { key }) => {
@@ -82,8 +77,25 @@ fn show(home: &Home, session: &Session) -> Result<()> {
     session.out.say(&shown, |look| render::config::all(home, &shown.settings, look))
 }
 
-/// Prints the setting's present value: a stronger layer may override the written one.
-fn written(home: &Home, key: String, changed: bool, session: &Session) -> Result<()> {
+/// Writes a setting to the settings file. Returns whether the file changed, and a stronger layer that names another value.
+pub fn put(home: &Home, key: &str, value: &str, session: &Session) -> Result<(bool, Option<Origin>)> {
+    let changed = set(home, key, value)?;
+    Ok((changed, present(home, key, session).1))
+}
+
+/// Writes a setting to the settings file; returns whether the file changed.
+fn set(home: &Home, key: &str, value: &str) -> Result<bool> {
+    let old = config_text(home)?;
+    let new = settings::set(&home.config(), old.as_deref().unwrap_or_default(), key, value)?;
+    let changed = old.as_deref() != Some(&new);
+    if changed {
+        write(home, &new)?;
+    }
+    Ok(changed)
+}
+
+/// Returns a setting with its present value, and the layer above the settings file that decides it, if there is one.
+fn present(home: &Home, key: &str, session: &Session) -> (Option<Chosen>, Option<Origin>) {
     let chosen = match session.settings(home) {
         Ok(resolved) => resolved.chosen.into_iter().find(|chosen| chosen.key == key.trim()),
         // The file is written. An error in another of its lines must be reported, but does not make this command fail.
@@ -96,6 +108,12 @@ fn written(home: &Home, key: String, changed: bool, session: &Session) -> Result
         Origin::BuiltIn | Origin::File(_) => false,
         Origin::Environment(_) | Origin::Flag(_) => true,
     });
+    (chosen, overridden_by)
+}
+
+/// Prints the setting's present value: a stronger layer may override the written one.
+fn written(home: &Home, key: String, changed: bool, session: &Session) -> Result<()> {
+    let (chosen, overridden_by) = present(home, &key, session);
     let written = Written {
         path: home.config(),
         key,

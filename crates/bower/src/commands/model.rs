@@ -1,26 +1,21 @@
-//! Implements `bower model`: fetches, lists and checks local models.
+//! Implements `bower model`: fetches, lists and checks local models, and chooses the one that answers.
 //! It creates no store, so that a model can be fetched first.
 
-use bower_core::Error;
+mod choose;
+mod install;
+
+pub use choose::{Chosen, Dropped};
+
 use bower_core::config::Settings;
-use std::io::IsTerminal;
 use std::path::PathBuf;
 
 use super::Session;
 use super::index::embed;
 use crate::cli::{ModelAction, ModelArgs, ModelSource};
-use crate::failure::{Failure, Hint, Result};
-use crate::model::{self, Bar, Source};
+use crate::failure::Result;
+use crate::model::{self, Source};
 use crate::render;
 use crate::settings::Home;
-
-/// Hint if no source provides the model.
-const WITHOUT: &str = "run it again later, or bring the files: bower model pull --from FOLDER; until then questions are \
-                       answered by words alone";
-
-/// Hint if no source provides the cross-encoder.
-const WITHOUT_CROSS: &str = "run it again later, or bring config.json, vocab.txt and model.safetensors of a BERT cross-encoder: \
-                             bower model pull OWNER/NAME --from FOLDER";
 
 /// Runs the command.
 pub fn run(arguments: ModelArgs, session: &Session) -> Result<()> {
@@ -33,7 +28,7 @@ pub fn run(arguments: ModelArgs, session: &Session) -> Result<()> {
         model => model.to_string(),
     };
     match arguments.action {
-        ModelAction::Pull { name, source, from, mirror, python } => {
+        ModelAction::Pull { name, dimension, source, from, mirror, python } => {
             let source = match (from, source) {
                 (Some(folder), _) => Source::Folder(folder),
                 (None, ModelSource::Auto) => Source::Auto { base_url: mirror, python },
@@ -41,29 +36,19 @@ pub fn run(arguments: ModelArgs, session: &Session) -> Result<()> {
                 (None, ModelSource::Pip) => Source::Pip { python },
             };
             let name = name.unwrap_or(chosen);
-            let mut bar = Bar::new(std::io::stderr().is_terminal(), session.out.verbose);
-            let quiet = session.out.quiet;
-            let pulled = model::pull(&folder, &name, &source, &mut |step| {
-                if !quiet {
-                    bar.show(&step);
-                }
-            })
-            .map_err(|error| {
-                let no_source = matches!(error, Error::Model { .. });
-                let mut failure = Failure::from(error);
-                if no_source {
-                    failure.hint = Some(Hint::same(if name.contains('/') { WITHOUT_CROSS } else { WITHOUT }));
-                }
-                failure
-            })?;
-            drop(bar);
+            let pulled = install::pull(&folder, &name, dimension, &source, session)?;
             let embedded = if name == settings.model { embed_waiting(&home, session) } else { None };
             let fetched = Fetched { pulled, embedded };
             session.out.say(&fetched, |look| render::model::pulled(&fetched.pulled, fetched.embedded, look))
         }
+        ModelAction::Use { name, dimension, from, dry_run } => {
+            choose::choose(&choose::Choice { name, dimension, from, dry_run }, &home, &folder, session)
+        }
+        ModelAction::Back => choose::back(&home, &folder, session),
+        ModelAction::Drop { name } => choose::drop_vectors(&name, &folder, session),
         ModelAction::List => {
-            let listed = Models { models: model::list(&folder) };
-            session.out.say(&listed, |look| render::model::list(&listed.models, look))
+            let listed = Models { models: model::list(&folder), chosen: settings.model };
+            session.out.say(&listed, |look| render::model::list(&listed.models, &listed.chosen, look))
         }
         ModelAction::Status { name } => {
             let status = model::status(&folder, &name.unwrap_or(chosen))?;
@@ -110,4 +95,6 @@ struct Fetched {
 #[derive(serde::Serialize)]
 struct Models {
     models: Vec<model::Listed>,
+    /// The setting `model`.
+    chosen: String,
 }

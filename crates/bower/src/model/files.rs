@@ -42,9 +42,9 @@ pub(super) fn length(path: &Path) -> Result<Option<u64>> {
 
 /// Examines a file, or its incomplete form if there is no file. Reads the whole file for its checksum.
 pub(super) fn examine(folder: &Path, file: &KnownFile) -> Result<FileState> {
-    let path = folder.join(file.name);
+    let path = folder.join(&*file.name);
     let Some(bytes) = length(&path)? else {
-        return Ok(match length(&part_path(folder, file.name))? {
+        return Ok(match length(&part_path(folder, &file.name))? {
             Some(bytes) if bytes > 0 => FileState::Partial { bytes },
             Some(_) | None => FileState::Missing,
         });
@@ -87,7 +87,7 @@ pub(super) fn land(
     file: &KnownFile,
     report: &mut dyn FnMut(PullStep<'_>),
 ) -> Result<Option<String>> {
-    let (part, path) = (part_path(folder, file.name), folder.join(file.name));
+    let (part, path) = (part_path(folder, &file.name), folder.join(&*file.name));
     let bytes = length(&part)?.unwrap_or(0);
     if let Some(reason) = difference(&part, bytes, file)? {
         remove(&part)?;
@@ -100,7 +100,7 @@ pub(super) fn land(
     File::open(folder)
         .and_then(|opened| opened.sync_all())
         .map_err(|cause| Error::io("sync the folder", folder, cause))?;
-    report(PullStep::Checked { file: file.name });
+    report(PullStep::Checked { file: &file.name });
     Ok(None)
 }
 
@@ -113,16 +113,16 @@ pub(super) fn copy(
 ) -> Result<Fetched> {
     // All files are checked first, so that nothing is copied if one is missing.
     for file in missing {
-        let path = from.join(file.name);
+        let path = from.join(&*file.name);
         if length(&path)?.is_none() {
             return Err(error(format!("{} has no {}", from.display(), file.name)));
         }
     }
     let mut fetched = Fetched::default();
     for file in missing {
-        let path = from.join(file.name);
+        let path = from.join(&*file.name);
         let mut source = File::open(&path).map_err(|cause| Error::io("read", &path, cause))?;
-        report(PullStep::File { file: file.name, bytes: file.bytes, have: 0 });
+        report(PullStep::File { file: &file.name, bytes: file.bytes, have: 0 });
         take(&mut source, &path.display().to_string(), file, folder, report)?;
         fetched.fetched_bytes += file.bytes;
     }
@@ -137,7 +137,7 @@ pub(super) fn take(
     folder: &Path,
     report: &mut dyn FnMut(PullStep<'_>),
 ) -> Result<()> {
-    let path = part_path(folder, file.name);
+    let path = part_path(folder, &file.name);
     let mut part = files::create(&path).map_err(|cause| Error::io("write", &path, cause))?;
     let poured = pour(from, &mut part, &path, file, 0, report);
     drop(part);

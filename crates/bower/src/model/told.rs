@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use bower_core::Error;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Source of a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -112,17 +112,36 @@ impl Pulled {
     }
 }
 
+/// What a model does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// A cross-encoder: scores a question with a text.
+    #[default]
+    Cross,
+    /// A sentence encoder: turns a text into a vector.
+    Sentence,
+}
+
 /// A model that can be installed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, schemars::JsonSchema)]
 pub struct Listed {
     /// Name of the model.
     pub model: Cow<'static, str>,
+    /// What it does.
+    pub kind: Kind,
     /// Licence, as an SPDX identifier.
     pub licence: &'static str,
     /// Numbers in a vector; 1 for a cross-encoder.
     pub dimension: usize,
-    /// Bytes that a pull transfers.
+    /// Bytes that a pull transfers; roughly, before the first pull of a model without pinned files.
     pub download_bytes: u64,
+    /// Mean nDCG@10 over the sets of BEIR in per cent, as its model card publishes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub beir: Option<f32>,
+    /// Languages that it was trained on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub languages: Option<&'static str>,
     /// Whether the packed file exists and can be opened.
     pub installed: bool,
 }
@@ -144,8 +163,10 @@ pub enum InstallState {
 pub struct Status {
     /// Name of the model.
     pub model: Cow<'static, str>,
-    /// Model and arithmetic.
-    pub identity: &'static str,
+    /// What it does.
+    pub kind: Kind,
+    /// Model and arithmetic; empty if it is not installed.
+    pub identity: String,
     /// Licence, as an SPDX identifier.
     pub licence: &'static str,
     /// Numbers in a vector.

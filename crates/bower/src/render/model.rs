@@ -2,7 +2,10 @@
 
 use super::table::{Column, Table};
 use super::{Look, bytes, count, line, style};
-use crate::model::{FileState, FileStatus, InstallState, Listed, Pulled, Status};
+use bower_core::request::EmbeddingCost;
+
+use crate::commands::model::{Chosen, Dropped};
+use crate::model::{FileState, FileStatus, InstallState, Kind, Listed, Pulled, Status};
 
 /// Renders `bower model pull`, with the number of stored items that got a vector after it.
 pub fn pulled(pulled: &Pulled, embedded: Option<usize>, look: &Look) -> String {
@@ -19,17 +22,86 @@ pub fn pulled(pulled: &Pulled, embedded: Option<usize>, look: &Look) -> String {
     format!("{} is ready: {what}\n{packed}\n{vectors}", look.paint(style::TITLE, &line(&pulled.model)))
 }
 
-/// Renders `bower model list`.
-pub fn list(models: &[Listed], look: &Look) -> String {
-    let name = Column::new().style(style::NAME);
-    let mut table =
-        Table::new(0, [name, Column::new(), Column::new().right(), Column::new().style(style::DIM)]);
-    for model in models {
-        let state = if model.installed { "installed" } else { "bower model pull" };
-        let about = about(model.dimension, model.licence);
-        table.row([&*model.model, state, &bytes(model.download_bytes), &about]);
+/// Renders what another model's vectors take.
+pub fn cost(cost: &EmbeddingCost, chosen: &Chosen) -> String {
+    let share = cost.waiting as f64 / cost.sampled.max(1) as f64;
+    let (pieces, seconds) = (cost.pieces as f64 * share, cost.took_ms * share / 1_000.0);
+    let time = match seconds {
+        ..1.5 => "a second".to_owned(),
+        ..100.0 => format!("{seconds:.0} seconds"),
+        _ => format!("{:.0} minutes", seconds / 60.0),
+    };
+    format!(
+        "{} need a vector of {}: {} pieces, about {time}; nothing leaves this machine, and {} answers until then",
+        count(cost.waiting, "stored item"),
+        line(&chosen.model),
+        thousands(pieces),
+        line(&chosen.previous),
+    )
+}
+
+/// Formats a number of pieces that is an estimate.
+fn thousands(number: f64) -> String {
+    match number {
+        ..10_000.0 => format!("about {number:.0}"),
+        ..1_000_000.0 => format!("about {:.0},000", number / 1_000.0),
+        _ => format!("about {:.1} million", number / 1_000_000.0),
     }
-    table.print(look)
+}
+
+/// Renders `bower model use` and `bower model back`.
+pub fn chosen(chosen: &Chosen, dry_run: bool, look: &Look) -> String {
+    let name = look.paint(style::TITLE, &line(&chosen.model));
+    if dry_run {
+        return format!("{name} is installed; nothing was changed\n");
+    }
+    let vectors = match chosen.embedded {
+        0 => String::new(),
+        embedded => format!("{} got a vector\n", count(embedded as u64, "stored item")),
+    };
+    if let Some(origin) = &chosen.overridden_by {
+        return format!("{vectors}the settings file names {name} now, but {} decides\n", line(origin));
+    }
+    if !chosen.switched {
+        return format!("{vectors}{name} answers already\n");
+    }
+    let back = "bower model back returns to the vectors of before; servers that run read the setting when they start";
+    format!("{name} answers questions now\n{vectors}{}\n", look.paint(style::DIM, back))
+}
+
+/// Renders `bower model drop`.
+pub fn dropped(dropped: &Dropped, _look: &Look) -> String {
+    match dropped.vectors {
+        0 => format!("this store has no vectors of {}\n", line(&dropped.identity)),
+        vectors => format!("{} of {} deleted\n", count(vectors, "vector"), line(&dropped.identity)),
+    }
+}
+
+/// Renders `bower model list`. `chosen` is the model that answers.
+pub fn list(models: &[Listed], chosen: &str, look: &Look) -> String {
+    let name = Column::new().style(style::NAME);
+    let right = || Column::new().right();
+    let about = Column::new().style(style::DIM).shrinks();
+    let mut table = Table::new(0, [name, Column::new(), right(), right(), right(), about]);
+    for model in models {
+        let state = match model.installed {
+            true if model.model == chosen => "in use",
+            true => "installed",
+            false => "",
+        };
+        let (numbers, about) = match model.kind {
+            Kind::Cross => (String::new(), "cross-encoder".to_owned()),
+            Kind::Sentence => (model.dimension.to_string(), model.languages.unwrap_or_default().to_owned()),
+        };
+        let beir = model.beir.map(|beir| format!("{beir:.1}")).unwrap_or_default();
+        let about = [&about, model.licence].into_iter().filter(|part| !part.is_empty());
+        let about = about.collect::<Vec<&str>>().join(", ");
+        table.row([&*model.model, state, &bytes(model.download_bytes), &numbers, &beir, &about]);
+    }
+    let table = table.print(look);
+    let note = "The columns are the size of the files, the numbers of a vector, and the mean nDCG@10 over the sets of\nBEIR in % \
+                from the model's card. bower model use NAME fetches a model and switches to it.";
+    format!("{table}\n{}\n", look.paint(style::DIM, note))
 }
 
 /// Renders `bower model status`.
@@ -41,8 +113,8 @@ pub fn status(status: &Status, look: &Look) -> String {
         InstallState::Installed => "installed",
     };
     table.row(["model", &*status.model]).row(["state", state]);
-    table.row(["identity", status.identity]);
-    table.row(["about", &about(status.dimension, status.licence)]);
+    table.row(["identity", &status.identity]);
+    table.row(["about", &about(status.kind, status.dimension, status.licence)]);
     table.row(["folder", &status.folder.to_string_lossy()]);
     let mut files = Table::new(0, [Column::new(), Column::new().shrinks()]);
     for file in status.files.iter().chain([&status.packed]) {
@@ -52,10 +124,11 @@ pub fn status(status: &Status, look: &Look) -> String {
 }
 
 /// Formats a model's output and its licence.
-fn about(dimension: usize, licence: &str) -> String {
-    match dimension {
-        1 => format!("cross-encoder, {licence}"),
-        numbers => format!("{numbers} numbers, {licence}"),
+fn about(kind: Kind, dimension: usize, licence: &str) -> String {
+    match (kind, dimension) {
+        (Kind::Cross, _) => format!("cross-encoder, {licence}"),
+        (Kind::Sentence, 0) => licence.to_owned(),
+        (Kind::Sentence, numbers) => format!("{numbers} numbers, {licence}"),
     }
 }
 
@@ -80,7 +153,8 @@ mod tests {
         let file = |name: &str, state| FileStatus { file: name.into(), state, sha256: None };
         let one = Status {
             model: "all-MiniLM-L6-v2".into(),
-            identity: "all-MiniLM-L6-v2.i8-2",
+            kind: Kind::Sentence,
+            identity: "all-MiniLM-L6-v2.i8-2".into(),
             licence: "Apache-2.0",
             dimension: 384,
             state: InstallState::Partial,
@@ -94,14 +168,22 @@ mod tests {
         insta::assert_snapshot!("model_status", status(&one, &sample::look(80)));
         let listed = Listed {
             model: "all-MiniLM-L6-v2".into(),
+            kind: Kind::Sentence,
             licence: "Apache-2.0",
             dimension: 384,
             download_bytes: 91_099_884,
-            installed: false,
+            beir: Some(42.0),
+            languages: Some("English"),
+            installed: true,
         };
-        assert_eq!(
-            list(&[listed], &sample::look(80)),
-            "all-MiniLM-L6-v2  bower model pull  91 MB  384 numbers, Apache-2.0\n"
-        );
+        let cross = Listed {
+            model: "cross-encoder/ms-marco-MiniLM-L6-v2".into(),
+            kind: Kind::Cross,
+            dimension: 1,
+            beir: None,
+            languages: None,
+            ..listed.clone()
+        };
+        insta::assert_snapshot!("model_list", list(&[listed, cross], "all-MiniLM-L6-v2", &sample::look(110)));
     }
 }

@@ -435,7 +435,7 @@ fn without_a_model_nothing_is_picked_until_there_is_one() {
     assert_eq!((read["turns"].as_u64(), &read["kept"]), (Some(5), &json!([])), "{read}");
     assert_eq!(read["degraded"][0]["channel"], "pick", "{read}");
     let text = home.run(["curate", "--transcript", &path, "--format", "text"]).out;
-    assert!(text.contains("no sentence was picked: model none-such is not installed"), "{text}");
+    assert!(text.contains("no sentence was picked: model all-MiniLM-L6-v2 is not installed"), "{text}");
     let home = home.and_model();
     assert_eq!(home.data(["curate", "--transcript", &path])["kept"].as_array().unwrap().len(), 3);
     assert_eq!(home.data(["curate", "--transcript", &path])["turns"], 0);

@@ -23,11 +23,14 @@ mod graph;
 mod hooks;
 mod life;
 mod mcp;
+mod models;
 mod moving;
 mod origins;
 #[cfg(unix)]
 mod private;
 mod prompts;
+#[path = "../../src/model/repository/published.rs"]
+mod published;
 mod repositories;
 #[cfg(unix)]
 mod serve;

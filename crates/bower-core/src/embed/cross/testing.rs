@@ -98,16 +98,100 @@ impl Published {
         std::fs::create_dir_all(folder).unwrap();
         std::fs::write(folder.join("config.json"), said.to_string()).unwrap();
         std::fs::write(folder.join("vocab.txt"), vocabulary()).unwrap();
-        let views = self.tensors.iter().map(|(name, (shape, numbers))| {
-            let bytes = bytemuck::cast_slice(numbers);
-            (name.clone(), TensorView::new(Dtype::F32, shape.clone(), bytes).unwrap())
-        });
-        serialize_to_file(views, None, &folder.join("model.safetensors")).unwrap();
+        save(self.tensors.iter(), &folder.join("model.safetensors"));
+    }
+
+    /// Adds a product of random weights.
+    pub(crate) fn add_dense(&mut self, name: &str, sizes: [usize; 2]) {
+        self.product(&mut Random(77), name, sizes, 1.0);
+    }
+
+    /// Writes the tensors whose names begin with `prefix` to a `model.safetensors` in a folder.
+    pub(crate) fn write_only(&self, folder: &Path, prefix: &str) {
+        let chosen = self.tensors.iter().filter(|(name, _)| name.starts_with(prefix));
+        save(chosen, &folder.join("model.safetensors"));
     }
 
     /// A tensor's numbers.
     pub(crate) fn get(&self, name: &str) -> &[f32] {
         &self.tensors[name].1
+    }
+
+    /// Applies a product to a row, in float64.
+    pub(crate) fn dense(&self, name: &str, row: &[f64]) -> Vec<f64> {
+        let (weight, bias) = (self.wide(&format!("{name}.weight")), self.wide(&format!("{name}.bias")));
+        let dot = |w: &[f64]| w.iter().zip(row).map(|(w, x)| w * x).sum::<f64>();
+        weight.chunks(row.len()).zip(bias).map(|(w, b)| dot(w) + b).collect()
+    }
+
+    /// Computes the last layer's states of tokens, each with its type, by the definition (Devlin et al. 2018), in float64. It
+    /// shares no code with the encoder.
+    pub(crate) fn states(&self, tokens: &[(usize, usize)]) -> Vec<Vec<f64>> {
+        let EncoderShape { hidden, inner, layers, heads, .. } = self.shape;
+        let norm = |name: &str, row: &mut Vec<f64>| {
+            let (gain, shift) = (self.wide(&format!("{name}.weight")), self.wide(&format!("{name}.bias")));
+            let mean = row.iter().sum::<f64>() / hidden as f64;
+            let variance = row.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / hidden as f64;
+            for (i, x) in row.iter_mut().enumerate() {
+                *x = (*x - mean) / (variance + f64::from(self.shape.epsilon)).sqrt() * gain[i] + shift[i];
+            }
+        };
+        let rows = |kind: &str| self.wide(&format!("bert.embeddings.{kind}_embeddings.weight"));
+        let (words, positions, kinds) = (rows("word"), rows("position"), rows("token_type"));
+        let embed = |(at, (id, kind)): (usize, &(usize, usize))| {
+            let mut row = (0..hidden)
+                .map(|i| words[id * hidden + i] + positions[at * hidden + i] + kinds[kind * hidden + i])
+                .collect();
+            norm("bert.embeddings.LayerNorm", &mut row);
+            row
+        };
+        let mut states: Vec<Vec<f64>> = tokens.iter().enumerate().map(embed).collect();
+        let size = hidden / heads;
+        for layer in 0..layers {
+            let name = |part: &str| format!("bert.encoder.layer.{layer}.{part}");
+            let of = |part: &str| -> Vec<Vec<f64>> {
+                states.iter().map(|row| self.dense(&name(&format!("attention.self.{part}")), row)).collect()
+            };
+            let (queries, keys, values) = (of("query"), of("key"), of("value"));
+            let mut next = Vec::new();
+            for (at, state) in states.iter().enumerate() {
+                let mut context = vec![0.0; hidden];
+                for head in 0..heads {
+                    let range = head * size..(head + 1) * size;
+                    let weights: Vec<f64> = keys
+                        .iter()
+                        .map(|key| {
+                            let dot: f64 = range.clone().map(|d| queries[at][d] * key[d]).sum();
+                            (dot / (size as f64).sqrt()).exp()
+                        })
+                        .collect();
+                    let total: f64 = weights.iter().sum();
+                    for d in range {
+                        context[d] = weights.iter().zip(&values).map(|(w, value)| w / total * value[d]).sum();
+                    }
+                }
+                let add =
+                    |row: &mut Vec<f64>, other: &[f64]| row.iter_mut().zip(other).for_each(|(x, y)| *x += y);
+                let mut row = self.dense(&name("attention.output.dense"), &context);
+                add(&mut row, state);
+                norm(&name("attention.output.LayerNorm"), &mut row);
+                let mut wide = self.dense(&name("intermediate.dense"), &row);
+                assert_eq!(wide.len(), inner);
+                for x in &mut wide {
+                    *x *= phi(*x);
+                }
+                let mut out = self.dense(&name("output.dense"), &wide);
+                add(&mut out, &row);
+                norm(&name("output.LayerNorm"), &mut out);
+                next.push(out);
+            }
+            states = next;
+        }
+        states
+    }
+
+    fn wide(&self, name: &str) -> Vec<f64> {
+        self.get(name).iter().map(|x| f64::from(*x)).collect()
     }
 
     fn product(&mut self, random: &mut Random, name: &str, [outputs, inputs]: [usize; 2], size: f64) {
@@ -131,7 +215,35 @@ impl Published {
     }
 }
 
+fn save<'a>(tensors: impl Iterator<Item = (&'a String, &'a (Vec<usize>, Vec<f32>))>, path: &Path) {
+    let views = tensors.map(|(name, (shape, numbers))| {
+        let bytes = bytemuck::cast_slice(numbers);
+        (name.clone(), TensorView::new(Dtype::F32, shape.clone(), bytes).unwrap())
+    });
+    serialize_to_file(views, None, path).unwrap();
+}
+
 /// vocab.txt.
 pub(crate) fn vocabulary() -> String {
     format!("[PAD]\n[UNK]\n[CLS]\n[SEP]\n{}\n", WORDS.join("\n"))
+}
+
+/// Computes the normal distribution by Simpson's rule over its density: to 1e-9 within ±8.
+fn phi(x: f64) -> f64 {
+    let density = |t: f64| (-t * t / 2.0).exp() / (2.0 * std::f64::consts::PI).sqrt();
+    let (steps, end) = (200, x.clamp(-8.0, 8.0));
+    let width = end / f64::from(steps);
+    let sum: f64 = (0..=steps)
+        .map(|i| {
+            let weight = if i == 0 || i == steps { 1.0 } else { 2.0 + 2.0 * f64::from(i % 2) };
+            weight * density(width * f64::from(i))
+        })
+        .sum();
+    0.5 + sum * width / 3.0
+}
+
+/// Returns the ids of a text of whole words of the vocabulary, which follow four control pieces.
+pub(crate) fn ids(text: &str) -> Vec<usize> {
+    let id = |word: &str| WORDS.iter().position(|known| *known == word).map_or(1, |at| at + 4);
+    text.split(' ').map(id).collect()
 }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use super::testing::{Published, Random, SMALL, WORDS};
+use super::testing::{Published, Random, SMALL, ids};
 use std::path::PathBuf;
 
 use super::*;
@@ -43,100 +43,12 @@ impl Model {
 
 /// Computes the logit by the definition, in float64.
 fn slow(model: &Published, question: &[usize], text: &[usize]) -> f64 {
-    let EncoderShape { hidden, inner, layers, heads, .. } = model.shape;
-    let get = |name: &str| model.get(name).iter().map(|x| f64::from(*x)).collect::<Vec<f64>>();
-    let dense = |name: &str, row: &[f64]| -> Vec<f64> {
-        let (weight, bias) = (get(&format!("{name}.weight")), get(&format!("{name}.bias")));
-        let dot = |w: &[f64]| w.iter().zip(row).map(|(w, x)| w * x).sum::<f64>();
-        weight.chunks(row.len()).zip(bias).map(|(w, b)| dot(w) + b).collect()
-    };
-    let norm = |name: &str, row: &mut Vec<f64>| {
-        let (gain, shift) = (get(&format!("{name}.weight")), get(&format!("{name}.bias")));
-        let mean = row.iter().sum::<f64>() / hidden as f64;
-        let variance = row.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / hidden as f64;
-        for (i, x) in row.iter_mut().enumerate() {
-            *x = (*x - mean) / (variance + f64::from(model.shape.epsilon)).sqrt() * gain[i] + shift[i];
-        }
-    };
-    let rows = |kind: &str| get(&format!("bert.embeddings.{kind}_embeddings.weight"));
-    let (words, positions, kinds) = (rows("word"), rows("position"), rows("token_type"));
     // [CLS] is piece 2, [SEP] piece 3.
     let first = [2].into_iter().chain(question.iter().copied()).chain([3]).map(|id| (id, 0));
     let second = text.iter().copied().chain([3]).map(|id| (id, 1));
-    let mut states: Vec<Vec<f64>> = first
-        .chain(second)
-        .enumerate()
-        .map(|(at, (id, kind))| {
-            let mut row = (0..hidden)
-                .map(|i| words[id * hidden + i] + positions[at * hidden + i] + kinds[kind * hidden + i])
-                .collect();
-            norm("bert.embeddings.LayerNorm", &mut row);
-            row
-        })
-        .collect();
-    let size = hidden / heads;
-    for layer in 0..layers {
-        let name = |part: &str| format!("bert.encoder.layer.{layer}.{part}");
-        let of = |part: &str| -> Vec<Vec<f64>> {
-            states.iter().map(|row| dense(&name(&format!("attention.self.{part}")), row)).collect()
-        };
-        let (queries, keys, values) = (of("query"), of("key"), of("value"));
-        let mut next = Vec::new();
-        for (at, state) in states.iter().enumerate() {
-            let mut context = vec![0.0; hidden];
-            for head in 0..heads {
-                let range = head * size..(head + 1) * size;
-                let weights: Vec<f64> = keys
-                    .iter()
-                    .map(|key| {
-                        let dot: f64 = range.clone().map(|d| queries[at][d] * key[d]).sum();
-                        (dot / (size as f64).sqrt()).exp()
-                    })
-                    .collect();
-                let total: f64 = weights.iter().sum();
-                for d in range {
-                    context[d] = weights.iter().zip(&values).map(|(w, value)| w / total * value[d]).sum();
-                }
-            }
-            let add =
-                |row: &mut Vec<f64>, other: &[f64]| row.iter_mut().zip(other).for_each(|(x, y)| *x += y);
-            let mut row = dense(&name("attention.output.dense"), &context);
-            add(&mut row, state);
-            norm(&name("attention.output.LayerNorm"), &mut row);
-            let mut wide = dense(&name("intermediate.dense"), &row);
-            assert_eq!(wide.len(), inner);
-            for x in &mut wide {
-                *x *= phi(*x);
-            }
-            let mut out = dense(&name("output.dense"), &wide);
-            add(&mut out, &row);
-            norm(&name("output.LayerNorm"), &mut out);
-            next.push(out);
-        }
-        states = next;
-    }
-    let pooled: Vec<f64> = dense("bert.pooler.dense", &states[0]).iter().map(|x| x.tanh()).collect();
-    dense("classifier", &pooled)[0]
-}
-
-/// Computes the normal distribution by Simpson's rule over its density: to 1e-9 within ±8.
-fn phi(x: f64) -> f64 {
-    let density = |t: f64| (-t * t / 2.0).exp() / (2.0 * std::f64::consts::PI).sqrt();
-    let (steps, end) = (200, x.clamp(-8.0, 8.0));
-    let width = end / f64::from(steps);
-    let sum: f64 = (0..=steps)
-        .map(|i| {
-            let weight = if i == 0 || i == steps { 1.0 } else { 2.0 + 2.0 * f64::from(i % 2) };
-            weight * density(width * f64::from(i))
-        })
-        .sum();
-    0.5 + sum * width / 3.0
-}
-
-/// Returns the ids of a text of whole words of the vocabulary, which follow four control pieces.
-fn ids(text: &str) -> Vec<usize> {
-    let id = |word: &str| WORDS.iter().position(|known| *known == word).map_or(1, |at| at + 4);
-    text.split(' ').map(id).collect()
+    let states = model.states(&first.chain(second).collect::<Vec<_>>());
+    let pooled: Vec<f64> = model.dense("bert.pooler.dense", &states[0]).iter().map(|x| x.tanh()).collect();
+    model.dense("classifier", &pooled)[0]
 }
 
 /// Spearman's rank correlation.

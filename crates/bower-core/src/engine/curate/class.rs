@@ -30,11 +30,8 @@ impl TextClass {
     /// Asks the model.
     pub(crate) fn of(engine: &Engine, content: &str) -> Result<Self> {
         let classifiers = [Classifier::Admission, Classifier::Kind, Classifier::Durability];
-        let asked =
-            engine.model.give(|embedder| embedder.classify(&Statements::Text(content), &classifiers))?;
-        let Some([worth, kind, dated]) =
-            asked.flatten().and_then(|found| <[Vec<f32>; 3]>::try_from(found).ok())
-        else {
+        let asked = engine.model.classify(&Statements::Text(content), &classifiers)?;
+        let Some([worth, kind, dated]) = asked.and_then(|found| <[Vec<f32>; 3]>::try_from(found).ok()) else {
             return Ok(Self::UNKNOWN);
         };
         Ok(Self::read(&worth, &kind, &dated))

@@ -68,6 +68,6 @@ fn is_decided_by_form(later: &Analysis, earlier: &Analysis) -> bool {
 pub(crate) fn relation(engine: &Engine, earlier: &str, later: &str) -> Result<Option<PairLikelihood>> {
     let pair = Statements::Pair { earlier, later };
     let classifiers = [Classifier::Relation, Classifier::Number];
-    let found = engine.model.give(|embedder| embedder.classify(&pair, &classifiers))?;
-    Ok(found.flatten().and_then(|found| PairLikelihood::new(found.first()?, *found.get(1)?.get(1)?)))
+    let found = engine.model.classify(&pair, &classifiers)?;
+    Ok(found.and_then(|found| PairLikelihood::new(found.first()?, *found.get(1)?.get(1)?)))
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::embed::{Embedder, MiniLm};
+use crate::embed::{Embedder, SentenceEncoder};
 use crate::engine::Engine;
 use crate::engine::indexes::{Derived, IndexState, covered};
 use crate::engine::late::missing_codes;
@@ -244,7 +244,7 @@ impl Engine {
                     let tokens = self.indexes.tokens(scheme, store)?;
                     checks.push(index_check("token index", &tokens, store, TokenIndex::verify));
                 }
-                let verified = MiniLm::open(self.model.packed()).and_then(|model| model.verify());
+                let verified = SentenceEncoder::open(self.model.packed()).and_then(|model| model.verify());
                 checks.push(match &verified {
                     Ok(()) => Check::good("model", format!("{} is whole", embedder.model())),
                     Err(error) => Check::bad("model", error.to_string(), "run bower model pull"),
@@ -261,7 +261,7 @@ impl Engine {
                         "run bower index on any path: it makes what is missing",
                     ));
                 }
-                let missing = store.unembedded(embedder.model(), 1)?;
+                let missing = store.unembedded(embedder.model(), RowId(0), 1)?;
                 if !missing.is_empty() {
                     let report = status(self)?;
                     checks.push(Check::weak(

@@ -675,10 +675,10 @@ fn take_vector<'a>(
 
 /// Whether some items that the question may find have no vector of the engine's model yet.
 fn waits(engine: &Engine, model: &str, scope: &Scope<'_>) -> bool {
-    let waits = || engine.store.unembedded(model, 1).map(|rows| !rows.is_empty());
+    let waits = || engine.store.unembedded(model, RowId(0), 1).map(|rows| !rows.is_empty());
     let some_wait = engine.caches.waits.get(scope.newest, waits).is_ok_and(|waits| *waits);
     let Some(keep) = scope.keep.filter(|_| some_wait) else { return some_wait };
-    let waiting = || Ok(engine.store.unembedded(model, MOST_WAITING)?.into_iter().collect());
+    let waiting = || Ok(engine.store.unembedded(model, RowId(0), MOST_WAITING)?.into_iter().collect());
     let waiting = engine.caches.waiting.get(scope.newest, waiting);
     waiting.is_ok_and(|rows| rows.iter().any(|row| keep.contains(row)))
 }

@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension, Result, params};
 
-use super::checksums::of_waiting;
+use super::checksums::{of_vector, of_waiting};
 use super::columns::parse_word;
 use super::half_vectors::kept;
 use crate::item::{Anchor, Change, RowId};
@@ -17,18 +17,19 @@ pub(super) fn model_row(connection: &Connection, name: &str) -> Result<i64> {
     Ok(connection.last_insert_rowid())
 }
 
+/// Writes an item's vector of a model, with its token codes. Vectors of other models stay.
 pub(super) fn put_vector(
     connection: &Connection,
     row: RowId,
     vector: &NewVector,
     change: Change,
 ) -> Result<()> {
-    let model = model_row(connection, &vector.model)?;
+    let (model, vector_bytes) = (model_row(connection, &vector.model)?, kept(&vector.half)?);
     connection
         .prepare_cached(
-            "INSERT OR REPLACE INTO vectors (row, model, change, vector) VALUES (?1, ?2, ?3, ?4)",
+            "INSERT OR REPLACE INTO vectors (row, model, change, vector, checksum) VALUES (?1, ?2, ?3, ?4, ?5)",
         )?
-        .execute(params![row.0, model, change.0, kept(&vector.half)?])?;
+        .execute(params![row.0, model, change.0, vector_bytes, of_vector(row, model, &vector_bytes)])?;
     vector.tokens.as_ref().map_or(Ok(()), |tokens| put_codes(connection, row, tokens, change))
 }
 

@@ -2,14 +2,15 @@
 //! The row number is one of the values, so that a flipped bit and two swapped rows are both detected. `SQLite` itself
 //! only checks the structure of pages, never their contents.
 //!
-//! The checksums of items, texts and vectors are in a table of their own. Adding them to 100,000 old rows writes three
-//! megabytes instead of all texts and vectors. Damage to a page hits only one of the two.
+//! The checksums of items and texts are in a table of their own. Adding them to 100,000 old rows writes three megabytes
+//! instead of all texts. Damage to a page hits only one of the two.
 
 use rusqlite::types::{Value, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Result, Row, params};
 use std::collections::BTreeMap;
 
 use super::columns::first;
+use super::schema::{KEEPS_CHECKSUMS, KEEPS_VECTORS_BY_MODEL};
 use crate::item::RowId;
 
 /// Columns of an item that its checksum covers.
@@ -22,9 +23,6 @@ const ITEM_COLUMNS: usize = 34;
 /// Columns of its text.
 const TEXT: &str = "i.row, i.id, t.summary, t.section, t.key, t.content, t.keywords";
 const TEXT_COLUMNS: usize = 7;
-/// Columns of its vector.
-const VECTOR: &str = "v.row, v.model, v.vector";
-const VECTOR_COLUMNS: usize = 3;
 /// Columns of a document.
 const DOCUMENT: &str = "row, id, collection, path, file_name, title, version, hash, recipe, bytes, metadata, create_time, update_time";
 const DOCUMENT_COLUMNS: usize = 13;
@@ -135,33 +133,36 @@ pub(super) fn fits(kept: Option<i64>, is: impl FnOnce() -> u32) -> bool {
     kept.is_none_or(|kept| kept == i64::from(is()))
 }
 
-/// Computes all checksums of an item that are in their table: item, text and vector.
-fn sums(row: &Row<'_>) -> Result<(u32, u32, Option<u32>)> {
-    let vector = ITEM_COLUMNS + TEXT_COLUMNS;
+/// Returns the column of a vector's checksum in a statement about `vectors v`: old stores have it elsewhere, or none.
+pub(super) fn vector_checksum(schema: u32) -> &'static str {
+    match schema {
+        KEEPS_VECTORS_BY_MODEL.. => "v.checksum",
+        KEEPS_CHECKSUMS.. => "(SELECT c.vector FROM checksums c WHERE c.row = v.row)",
+        ..KEEPS_CHECKSUMS => "NULL",
+    }
+}
+
+/// Computes the checksums of an item and its text.
+fn sums(row: &Row<'_>) -> Result<(u32, u32)> {
     let item = Sum::of_columns(row, 0, ITEM_COLUMNS)?;
-    let text = Sum::of_columns(row, ITEM_COLUMNS, TEXT_COLUMNS)?;
-    let has_vector = row.get_ref(vector)? != ValueRef::Null;
-    let vector = has_vector.then(|| Sum::of_columns(row, vector, VECTOR_COLUMNS)).transpose()?;
-    Ok((item, text, vector))
+    Ok((item, Sum::of_columns(row, ITEM_COLUMNS, TEXT_COLUMNS)?))
 }
 
 fn select_all() -> String {
-    format!(
-        "SELECT {ITEM}, {TEXT}, {VECTOR} FROM items i JOIN texts t ON t.row = i.row LEFT JOIN vectors v ON v.row = i.row"
-    )
+    format!("SELECT {ITEM}, {TEXT} FROM items i JOIN texts t ON t.row = i.row")
 }
 
 /// Writes the checksums of an item in its present state.
 pub(super) fn seal(connection: &Connection, row: RowId) -> Result<()> {
     let sql = format!("{} WHERE i.row = ?1", select_all());
-    let (item, text, vector) = connection.prepare_cached(&sql)?.query_row([row.0], sums)?;
-    put(connection, row, item, text, vector)
+    let (item, text) = connection.prepare_cached(&sql)?.query_row([row.0], sums)?;
+    put(connection, row, item, text)
 }
 
-fn put(connection: &Connection, row: RowId, item: u32, text: u32, vector: Option<u32>) -> Result<()> {
+fn put(connection: &Connection, row: RowId, item: u32, text: u32) -> Result<()> {
     connection
-        .prepare_cached("INSERT OR REPLACE INTO checksums (row, text, item, vector) VALUES (?1, ?2, ?3, ?4)")?
-        .execute(params![row.0, text, item, vector])?;
+        .prepare_cached("INSERT OR REPLACE INTO checksums (row, text, item) VALUES (?1, ?2, ?3)")?
+        .execute(params![row.0, text, item])?;
     Ok(())
 }
 
@@ -176,19 +177,6 @@ pub(super) fn seal_fields(connection: &Connection, row: RowId) -> Result<()> {
     connection
         .prepare_cached("UPDATE checksums SET item = ?2 WHERE row = ?1")?
         .execute(params![row.0, item])?;
-    Ok(())
-}
-
-/// Writes the checksum of an item's vector only.
-pub(super) fn seal_vector(connection: &Connection, row: RowId) -> Result<()> {
-    let sql = format!("SELECT {VECTOR} FROM vectors v WHERE v.row = ?1");
-    let vector = connection
-        .prepare_cached(&sql)?
-        .query_row([row.0], |found| Sum::of_columns(found, 0, VECTOR_COLUMNS))
-        .optional()?;
-    connection
-        .prepare_cached("UPDATE checksums SET vector = ?2 WHERE row = ?1")?
-        .execute(params![row.0, vector])?;
     Ok(())
 }
 
@@ -226,10 +214,23 @@ pub(super) fn seal_all(connection: &Connection) -> Result<()> {
     let mut all = connection.prepare(&format!("{} ORDER BY i.row", select_all()))?;
     let mut rows = all.query([])?;
     while let Some(row) = rows.next()? {
-        let (item, text, vector) = sums(row)?;
-        put(connection, first(row)?, item, text, vector)?;
+        let (item, text) = sums(row)?;
+        put(connection, first(row)?, item, text)?;
     }
+    seal_vectors(connection)?;
     seal_documents(connection)
+}
+
+fn seal_vectors(connection: &Connection) -> Result<()> {
+    let mut update = connection.prepare("UPDATE vectors SET checksum = ?3 WHERE row = ?1 AND model = ?2")?;
+    let mut all = connection.prepare("SELECT row, model, vector FROM vectors")?;
+    let mut rows = all.query([])?;
+    let mut sums = Vec::new();
+    while let Some(row) = rows.next()? {
+        let (id, model) = (first(row)?, row.get(1)?);
+        sums.push((id, model, of_vector(id, model, row.get_ref(2)?.as_blob()?)));
+    }
+    sums.into_iter().try_for_each(|(row, model, sum)| update.execute(params![row.0, model, sum]).map(drop))
 }
 
 fn seal_documents(connection: &Connection) -> Result<()> {
@@ -244,20 +245,20 @@ fn seal_documents(connection: &Connection) -> Result<()> {
 const MOST_NAMED: usize = 20;
 
 /// Returns a sentence for each row that is not as it was written, for `doctor`.
-pub(super) fn findings(connection: &Connection) -> Result<Vec<String>> {
+pub(super) fn findings(connection: &Connection, schema: u32) -> Result<Vec<String>> {
     let mut found = Findings::default();
     let sql = format!(
-        "SELECT {ITEM}, {TEXT}, {VECTOR}, c.item, c.text, c.vector, c.row FROM items i JOIN texts t ON t.row = i.row
-         LEFT JOIN vectors v ON v.row = i.row LEFT JOIN checksums c ON c.row = i.row"
+        "SELECT {ITEM}, {TEXT}, c.item, c.text, c.row FROM items i JOIN texts t ON t.row = i.row
+         LEFT JOIN checksums c ON c.row = i.row"
     );
-    let kept = ITEM_COLUMNS + TEXT_COLUMNS + VECTOR_COLUMNS;
+    let kept = ITEM_COLUMNS + TEXT_COLUMNS;
     let mut statement = connection.prepare(&sql)?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
-        let (item, text, vector) = sums(row)?;
+        let (item, text) = sums(row)?;
         let id = String::from_utf8_lossy(row.get_ref(1)?.as_bytes()?).into_owned();
         let kept = |at: usize| row.get::<_, Option<i64>>(kept + at);
-        if kept(3)?.is_none() {
+        if kept(2)?.is_none() {
             found.add("items", format!("item {id} has no checksum"));
             continue;
         }
@@ -267,7 +268,16 @@ pub(super) fn findings(connection: &Connection) -> Result<Vec<String>> {
         if kept(1)? != Some(text.into()) {
             found.add("texts", format!("the text of item {id} is not as it was written"));
         }
-        if kept(2)? != vector.map(i64::from) {
+    }
+    let checksum = vector_checksum(schema);
+    let mut statement = connection.prepare(&format!(
+        "SELECT v.row, v.model, v.vector, {checksum}, i.id FROM vectors v JOIN items i ON i.row = v.row ORDER BY v.row"
+    ))?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let (vector, model) = (row.get_ref(2)?.as_blob()?, row.get(1)?);
+        if row.get::<_, Option<i64>>(3)? != Some(of_vector(first(row)?, model, vector).into()) {
+            let id = String::from_utf8_lossy(row.get_ref(4)?.as_bytes()?).into_owned();
             found.add("vectors", format!("the vector of item {id} is not as it was written"));
         }
     }

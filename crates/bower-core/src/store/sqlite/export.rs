@@ -255,7 +255,8 @@ pub(super) fn item_at(connection: &Connection, row: RowId, vectors: bool) -> Res
         let mut buffer = Vec::new();
         item.vector = connection
             .prepare_cached(
-                "SELECT v.vector, m.name FROM vectors v JOIN models m ON m.row = v.model WHERE v.row = ?1",
+                "SELECT v.vector, m.name FROM vectors v JOIN models m ON m.row = v.model WHERE v.row = ?1
+                 ORDER BY v.change DESC, v.model DESC LIMIT 1",
             )?
             .query_row([row.0], |row| {
                 let model = row.get(1)?;

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::SqliteStore;
 use super::beside::{anchors_of, put_anchors, put_delta, put_vector};
 use super::chains::{OBSERVED, promote, supersede};
-use super::checksums::{seal, seal_vector};
+use super::checksums::seal;
 use super::columns::{author, first, json_field, json_text, parse_word, row_id, timestamp};
 use super::events::{next_change, record};
 use super::pairs::{close_review, settle, settled};
@@ -518,13 +518,13 @@ fn observe(
     }
     // The vector belongs to this exact text: another text that says the same has its own.
     if let Some(vector) = memory.vector.as_ref().filter(|_| memory.id == id) {
-        let same: Option<String> = connection
-            .prepare_cached("SELECT m.name FROM vectors v JOIN models m ON m.row = v.model WHERE v.row = ?1")?
-            .query_row([row.0], |row| row.get(0))
-            .optional()?;
-        if same.as_ref() != Some(&vector.model) {
+        let has_one = connection
+            .prepare_cached(
+                "SELECT 1 FROM vectors v JOIN models m ON m.row = v.model WHERE v.row = ?1 AND m.name = ?2",
+            )?
+            .exists(params![row.0, vector.model])?;
+        if !has_one {
             put_vector(connection, row, vector, change)?;
-            seal_vector(connection, row)?;
         }
     }
     // An equal id confirms whatever was decided, so the reasons for another decision are left out.

@@ -24,6 +24,7 @@ pub const MIGRATIONS: &[&str] = &[
     RENAMED_TAGS,
     ALIASES,
     TRIPLES,
+    VECTORS_BY_MODEL,
 ];
 
 /// First schema that keeps counts of items and documents.
@@ -63,6 +64,8 @@ pub const KEEPS_RENAMED_TAGS: u32 = 16;
 pub const KEEPS_ALIASES: u32 = 17;
 /// First schema that keeps triples.
 pub const KEEPS_TRIPLES: u32 = 18;
+/// First schema that keeps a vector of each model of an item.
+pub const KEEPS_VECTORS_BY_MODEL: u32 = 19;
 
 /// The number of the newest schema.
 pub const NEWEST: u32 = MIGRATIONS.len() as u32;
@@ -695,4 +698,23 @@ CREATE TRIGGER extracted_removed AFTER DELETE ON extracted BEGIN
   DELETE FROM extractions WHERE extraction = old.extraction AND is_forgotten = 1
     AND NOT EXISTS (SELECT 1 FROM extracted WHERE extraction = old.extraction);
 END;
+";
+
+/// An item may have a vector of several models: while another model's vectors are made, and afterwards, so that the earlier model
+/// can be chosen again. Each row of the table has its own checksum.
+const VECTORS_BY_MODEL: &str = "
+CREATE TABLE vectors_by_model (
+  row INTEGER NOT NULL REFERENCES items (row),
+  model INTEGER NOT NULL REFERENCES models (row),
+  change INTEGER NOT NULL,
+  vector BLOB NOT NULL,
+  checksum INTEGER,
+  PRIMARY KEY (row, model)
+) STRICT;
+INSERT INTO vectors_by_model (row, model, change, vector, checksum)
+  SELECT v.row, v.model, v.change, v.vector, c.vector FROM vectors v LEFT JOIN checksums c ON c.row = v.row ORDER BY v.row;
+DROP TABLE vectors;
+ALTER TABLE vectors_by_model RENAME TO vectors;
+CREATE INDEX vectors_change ON vectors (model, change);
+ALTER TABLE checksums DROP COLUMN vector;
 ";

@@ -134,7 +134,7 @@ impl Upkeep for SqliteStore {
             }
             findings.extend(damaged(connection)?);
             if self.schema >= schema::KEEPS_CHECKSUMS {
-                findings.extend(checksums::findings(connection)?);
+                findings.extend(checksums::findings(connection, self.schema)?);
             }
             if self.schema >= schema::KEEPS_LIFE {
                 findings.extend(broken_chains(connection)?);

@@ -4,11 +4,12 @@ use serde_json::{Map, Value, json};
 
 use super::fixture::with_sqlite;
 use crate::filter::Filter;
+use crate::item::{RowId, Visibility};
 use crate::request::Selection;
-use crate::store::NewDocument;
 use crate::store::contract::filters::{Dice, rows, selection, write};
 use crate::store::contract::fixture::Fixture;
-use crate::store::contract::{MODEL, document, memory, put, stamp};
+use crate::store::contract::{MODEL, document, memory, put, stamp, vector};
+use crate::store::{NewDocument, NewVector};
 
 #[test]
 fn indexes_find_what_a_scan_finds() {
@@ -78,6 +79,15 @@ fn that_nothing_waits_for_a_vector_is_known_by_counting() {
         for n in 0..500 {
             put(store, &memory(&format!("memory {n}")), stamp(1)).unwrap();
         }
-        assert_eq!(fixture.open_failing(500).unembedded(MODEL, 1).unwrap(), []);
+        assert_eq!(fixture.open_failing(500).unembedded(MODEL, RowId(0), 1).unwrap(), []);
+        // With the vectors of a second model too, once all items have them.
+        let rows = store.rows_by_id("", &Visibility::everything(), 1_000).unwrap();
+        let other = NewVector { model: "next-model".into(), ..vector(1) };
+        let both: Vec<_> = rows.into_iter().map(|(row, _)| (row, other.clone())).collect();
+        let upto = store.coverage().unwrap().change;
+        assert_eq!(store.put_vectors(&both, upto, stamp(2)).unwrap(), 500);
+        for model in [MODEL, "next-model"] {
+            assert_eq!(fixture.open_failing(500).unembedded(model, RowId(0), 1).unwrap(), []);
+        }
     });
 }

