@@ -136,8 +136,18 @@ pub struct Settings {
     /// Page cache of idle connections to the store in MB, 1 to 65,536. At 64 a question over 100,000 passages reads an
     /// eighth fewer pages than at 16.
     pub cache_mb: u64,
-    /// The local model's name, or `none` to search by words alone.
+    /// The name of the model that makes vectors, or `none` to search by words alone. `PROVIDER/MODEL` is a model at a service.
     pub model: String,
+    /// The address of that service, if it is not the provider's own.
+    pub model_url: Option<String>,
+    /// The numbers of a vector that the service makes; 0 is the model's own.
+    pub model_dimensions: usize,
+    /// The environment variable that holds the service's key; `None` is the provider's own. The key itself is never stored.
+    pub model_key_variable: Option<String>,
+    /// A command that prints the service's key, such as `pass show gemini`.
+    pub model_key_command: Option<String>,
+    /// A file that holds the service's key, which only its owner may read.
+    pub model_key_file: Option<std::path::PathBuf>,
     /// The models' folder; `None` is `models` in the home.
     pub models_folder: Option<std::path::PathBuf>,
     /// Threads that embed while indexing; 0 is one per core.
@@ -274,6 +284,11 @@ impl Default for Settings {
             busy_timeout_ms: 30_000,
             cache_mb: 16,
             model: "all-MiniLM-L6-v2".into(),
+            model_url: None,
+            model_dimensions: 0,
+            model_key_variable: None,
+            model_key_command: None,
+            model_key_file: None,
             models_folder: None,
             threads: 0,
             document_collection: "documents".into(),

@@ -133,6 +133,24 @@ impl From<Error> for Failure {
     }
 }
 
+/// Returns what to do about a model that failed: a local one, or one at a service.
+fn model_hint(model: &str) -> Hint {
+    let is_service = crate::remote::named(model).is_some();
+    Hint::Each {
+        command: if is_service {
+            "bower model back returns to the model of before; --fast asks for words alone"
+        } else {
+            "run bower model pull, or ask with --fast for words alone"
+        },
+        http: None,
+        tool: if is_service {
+            "tell the user: the service of the model failed; search with fast true for words alone"
+        } else {
+            "tell the user: run bower model pull, or search with fast true for words alone"
+        },
+    }
+}
+
 /// Returns the exit status and the hint of an engine's error.
 fn judge(error: &Error) -> (Exit, Hint) {
     match error {
@@ -175,14 +193,7 @@ fn judge(error: &Error) -> (Exit, Hint) {
             Exit::Environment,
             Hint::same("the index folder may be deleted: it is built again from the store"),
         ),
-        Error::Model { .. } => (
-            Exit::Environment,
-            Hint::Each {
-                command: "run bower model pull, or ask with --fast for words alone",
-                http: None,
-                tool: "tell the user: run bower model pull, or search with fast true for words alone",
-            },
-        ),
+        Error::Model { model, .. } => (Exit::Environment, model_hint(model)),
         Error::ModelNeeded { .. } => (Exit::Usage, Hint::person("bower model pull fetches the model")),
         Error::Invalid { .. } => (
             Exit::Usage,

@@ -15,6 +15,7 @@ mod llm;
 mod loopback;
 mod mcp;
 mod model;
+mod remote;
 mod render;
 mod service;
 mod settings;

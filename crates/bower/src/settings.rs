@@ -304,7 +304,8 @@ mod tests {
         for knob in knobs() {
             let default = defaults[knob.key].clone();
             assert!(
-                knob.form == Form::Folder && default.is_null() || checked(knob, default).is_ok(),
+                matches!(knob.form, Form::Folder | Form::Text) && default.is_null()
+                    || checked(knob, default).is_ok(),
                 "{}",
                 knob.key
             );

@@ -65,6 +65,17 @@ pub trait Embedder: Send + Sync {
         Ok(EmbeddedQuestion { vector: self.embed(text)?, tokens: None })
     }
 
+    /// Returns how many texts one call of [`Embedder::embed_texts`] should have. `None` for a model on this machine: its texts are
+    /// embedded one at a time, as they are read. A service takes many at once, and no write waits for it.
+    fn batch_texts(&self) -> Option<usize> {
+        None
+    }
+
+    /// Returns the stored form of each text, in order, or why it has none.
+    fn embed_texts(&self, texts: &[&str]) -> Vec<Result<EmbeddedText>> {
+        texts.iter().map(|text| self.embed_text(text)).collect()
+    }
+
     /// Returns what classifiers say of an input: for each the probabilities of its classes, which add up to 1. `None` if the
     /// model has no adapter for statements.
     fn classify(

@@ -181,8 +181,10 @@ pub(crate) fn admit(
     }
 
     let vector = vector_for(engine, &content)?;
-    if let Err(state) = engine.model.get() {
-        curated.degraded.push(Degraded { channel: Channel::Vector.into(), reason: state.why() });
+    if vector.is_none()
+        && let Some(reason) = engine.model.why_none()
+    {
+        curated.degraded.push(Degraded { channel: Channel::Vector.into(), reason });
     }
     let holds = holds(engine, &content, now)?;
     let mut memory = new_memory(&request, &place, content, tags, judged, vector);

@@ -16,7 +16,7 @@ use std::collections::HashSet;
 use std::time::Instant;
 
 use crate::cpu_time::thread_seconds;
-use crate::engine::late::{missing_codes, vector_for};
+use crate::engine::late::{missing_codes, new_vector, vector_for};
 use crate::engine::mentions;
 use crate::engine::model::embedder_threads;
 use crate::engine::timing::milliseconds;
@@ -24,7 +24,7 @@ use crate::engine::{ACTOR, Engine};
 use crate::error::{Error, Result};
 use crate::item::{Channel, Coverage, RowId, Scope, Visibility, indexed_text};
 use crate::request::{CompactWhen, Degraded, IndexProgress, IndexReport, IndexRequest};
-use crate::store::{MovedDocument, NewDocument, NewVector, Stamp};
+use crate::store::{IndexedText, MovedDocument, NewDocument, NewVector, Stamp};
 use crate::vector::in_order;
 use sources::{DocumentInput, DocumentSeries, Note, Source, SourceStep};
 use work::{Assembly, Embedded, WorkUnit};
@@ -144,10 +144,7 @@ fn run<S: Source>(
     engine.store.tidy(CompactWhen::Due).ok();
     let cpu = outcome?;
     // At the end, because a damaged model is noticed only while it is used.
-    if let Err(state) = engine.model.get() {
-        let reason = state.why();
-        report.degraded.push(Degraded { channel: Channel::Vector.into(), reason });
-    }
+    report.degraded.extend(without_vectors(engine));
     report.model_share = if cpu.model > 0.0 { cpu.model / (cpu.model + cpu.rest) } else { 0.0 };
     report.took_ms = milliseconds(start);
     Ok((report, source))
@@ -194,13 +191,15 @@ impl Drop for Alarm<'_> {
 fn embed_units(engine: &Engine, units: &Receiver<WorkUnit>, to_write: &Sender<Step>) -> Cpu {
     let mut cpu = Cpu::default();
     let _alarm = Alarm(to_write);
+    // What a service embeds is written first: the texts are sent many at once afterwards.
+    let is_service = engine.model.batch_texts().is_some();
     for unit in units {
         let before = thread_seconds();
         let mut model = 0.0;
         let embedded = unit.embed(|document, chunk| {
             let text = indexed_text(document.title.as_deref(), chunk.section.as_deref(), &chunk.content);
             let start = thread_seconds();
-            let vector = vector_for(engine, &text);
+            let vector = if is_service { Ok(None) } else { vector_for(engine, &text) };
             model += thread_seconds() - start;
             Ok((mentions::of_chunk(document, chunk, &text), vector?))
         });
@@ -338,7 +337,13 @@ fn cancelled() -> Error {
     Error::Cancelled { what: "indexing" }
 }
 
-/// Number of rows that get vectors in one transaction.
+/// Returns what a report says if items got no vectors.
+fn without_vectors(engine: &Engine) -> Option<Degraded> {
+    let reason = engine.model.why_none()?;
+    Some(Degraded { channel: Channel::Vector.into(), reason })
+}
+
+/// Number of rows that get vectors from a model on this machine in one transaction.
 const PENDING_PAGE: usize = 64;
 
 pub(crate) fn embed_pending(
@@ -349,12 +354,13 @@ pub(crate) fn embed_pending(
 ) -> Result<usize> {
     let Ok(embedder) = engine.model.get() else { return Ok(0) };
     let (mut embedded, mut after) = (0, RowId(0));
+    let page = embedder.batch_texts().unwrap_or(PENDING_PAGE);
     loop {
         if !go_on() {
             return Err(cancelled());
         }
         let upto = engine.store.coverage()?.change;
-        let rows = engine.store.unembedded(embedder.model(), after, PENDING_PAGE)?;
+        let rows = engine.store.unembedded(embedder.model(), after, page)?;
         // Rows that change while they are embedded wait for the next run.
         let Some(last) = rows.last() else { break };
         after = *last;
@@ -378,11 +384,42 @@ pub(crate) fn embed_pending(
     Ok(embedded)
 }
 
-/// Embeds rows; `None` if the model turned out to be damaged.
+/// Embeds rows; `None` if the model turned out to be damaged, or a service embedded none of them.
 fn embed_rows(engine: &Engine, rows: &[RowId]) -> Result<Option<Vec<(RowId, NewVector)>>> {
     let texts = engine.store.texts(rows)?;
+    if engine.model.batch_texts().is_some() {
+        return embed_at_service(engine, &texts);
+    }
     let embed = |at: usize| Ok(vector_for(engine, &texts[at].text)?.map(|vector| (texts[at].row, vector)));
     in_order(embedder_threads(&engine.settings), texts.len(), embed).into_iter().collect()
+}
+
+/// Embeds texts by one call of a service. Those that it refuses wait for the next run; reports name one of the reasons.
+fn embed_at_service(engine: &Engine, texts: &[IndexedText]) -> Result<Option<Vec<(RowId, NewVector)>>> {
+    let contents: Vec<&str> = texts.iter().map(|text| &*text.text).collect();
+    let mut refused = None;
+    let vectors = engine.model.give(|embedder| {
+        let mut vectors = Vec::with_capacity(texts.len());
+        for (text, made) in texts.iter().zip(embedder.embed_texts(&contents)) {
+            match made {
+                Ok(made) => vectors.push((text.row, new_vector(embedder, made))),
+                Err(error) => {
+                    refused.get_or_insert(error);
+                }
+            }
+        }
+        match refused.take() {
+            Some(error) if vectors.is_empty() => Err(error),
+            other => {
+                refused = other;
+                Ok(vectors)
+            }
+        }
+    });
+    if let Some(error) = &refused {
+        engine.model.note_failure(error);
+    }
+    vectors
 }
 
 impl Engine {
@@ -408,6 +445,9 @@ impl Engine {
         Visibility { collections: None, ..visibility.clone() }.check_everything("indexing files")?;
         let mut report = index_files(self, request, now, progress, go_on)?;
         report.embedded += embed_pending(self, now, progress, go_on)?;
+        if report.degraded.is_empty() {
+            report.degraded.extend(without_vectors(self));
+        }
         progress(IndexProgress::Compacting);
         self.compact(CompactWhen::Always)?;
         Ok(report)

@@ -3,7 +3,7 @@
 
 use std::sync::PoisonError;
 
-use crate::embed::Embedder;
+use crate::embed::{EmbeddedText, Embedder};
 use crate::engine::Engine;
 use crate::engine::indexes::covered;
 use crate::error::Result;
@@ -98,13 +98,17 @@ pub(crate) fn unusable(engine: &Engine) -> Result<Option<String>> {
 
 /// Computes the vector and the token codes of an item's text, in one pass of the model.
 pub(crate) fn vector_of(embedder: &dyn Embedder, text: &str) -> Result<NewVector> {
-    let made = embedder.embed_text(text)?;
+    Ok(new_vector(embedder, embedder.embed_text(text)?))
+}
+
+/// Returns what an embedder made of a text as it is stored.
+pub(crate) fn new_vector(embedder: &dyn Embedder, made: EmbeddedText) -> NewVector {
     let bytes = made.codes.map(|codes| codes.iter().flat_map(|code| code.to_le_bytes()).collect());
-    Ok(NewVector {
+    NewVector {
         model: embedder.model().to_owned(),
         half: halves(&made.vector),
         tokens: new_tokens(embedder, bytes),
-    })
+    }
 }
 
 /// Calls [`vector_of`] with the engine's model. `None` if there is no model or it turns out to be damaged: the item then

@@ -3,7 +3,7 @@
 
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::config::Settings;
 use crate::embed::{
@@ -30,6 +30,8 @@ struct OneModel {
     opened: OnceLock<Result<Box<dyn Embedder>, ModelState>>,
     /// Set once a part that was read does not match its checksum.
     damaged: OnceLock<ModelState>,
+    /// Why the last request to a service failed; `None` after one that succeeded.
+    failed: Mutex<Option<String>>,
 }
 
 impl LocalModel {
@@ -41,11 +43,15 @@ impl LocalModel {
         Self { encoder, classifier }
     }
 
-    /// Uses an embedder of the program, in place of the packed files.
+    /// Uses an embedder of the program, in place of the packed file. A service has no adapter for statements, so the local
+    /// default model goes on classifying beside it.
     pub(crate) fn given(&mut self, embedder: Box<dyn Embedder>) {
-        embedder.model().clone_into(&mut self.encoder.name);
+        let is_service = embedder.batch_texts().is_some();
+        if !is_service {
+            embedder.model().clone_into(&mut self.encoder.name);
+            self.classifier = None;
+        }
         self.encoder.opened = OnceLock::from(Ok(embedder));
-        self.classifier = None;
     }
 
     /// Returns the embedder, or the reason why there is none.
@@ -58,9 +64,24 @@ impl LocalModel {
         self.get().ok()?.tokens()
     }
 
-    /// Returns the packed file, for `doctor`.
-    pub(crate) fn packed(&self) -> &Path {
-        &self.encoder.packed
+    /// Returns how many texts a request to a service should have; `None` for a model on this machine.
+    pub(crate) fn batch_texts(&self) -> Option<usize> {
+        self.get().ok()?.batch_texts()
+    }
+
+    /// Returns why the encoder gave no vector: there is no model, or the last request to its service failed.
+    pub(crate) fn why_none(&self) -> Option<String> {
+        self.encoder.why_none()
+    }
+
+    /// Remembers that a service did not embed a text, though it embedded others.
+    pub(crate) fn note_failure(&self, error: &Error) {
+        *lock(&self.encoder.failed) = Some(error.to_string());
+    }
+
+    /// Returns the packed file, for `doctor`; `None` for a service.
+    pub(crate) fn packed(&self) -> Option<&Path> {
+        self.batch_texts().is_none().then_some(&self.encoder.packed)
     }
 
     pub(crate) fn state(&self) -> ModelState {
@@ -112,7 +133,8 @@ impl OneModel {
             DEFAULT_MODEL => folder.join(format!("{IDENTITY}.packed")),
             _ => folder.join(SENTENCE_PACKED),
         };
-        Self { name: name.to_owned(), packed, opened: OnceLock::new(), damaged: OnceLock::new() }
+        let (opened, damaged) = (OnceLock::new(), OnceLock::new());
+        Self { name: name.to_owned(), packed, opened, damaged, failed: Mutex::new(None) }
     }
 
     fn get(&self) -> Result<&dyn Embedder, &ModelState> {
@@ -123,9 +145,18 @@ impl OneModel {
     }
 
     fn state(&self) -> ModelState {
+        let state = |state: &str, reason| ModelState { name: self.name.clone(), state: state.into(), reason };
+        match (self.get(), self.why_none()) {
+            (Ok(_), None) => state("ready", None),
+            (Ok(_), reason) => state("unavailable", reason),
+            (Err(state), _) => state.clone(),
+        }
+    }
+
+    fn why_none(&self) -> Option<String> {
         match self.get() {
-            Ok(_) => ModelState { name: self.name.clone(), state: "ready".into(), reason: None },
-            Err(state) => state.clone(),
+            Ok(_) => lock(&self.failed).clone(),
+            Err(state) => Some(state.why()),
         }
     }
 
@@ -134,7 +165,13 @@ impl OneModel {
         ask: impl FnOnce(&dyn Embedder) -> crate::error::Result<T>,
     ) -> crate::error::Result<Option<T>> {
         let Ok(embedder) = self.get() else { return Ok(None) };
+        let is_service = embedder.batch_texts().is_some();
         match ask(embedder) {
+            // The next request may succeed.
+            Err(error @ Error::Model { .. }) if is_service => {
+                *lock(&self.failed) = Some(error.to_string());
+                Ok(None)
+            }
             Err(Error::Model { model, reason }) => {
                 let reason = Some(format!("model {model}: {reason}: run {}", self.pull()));
                 self.damaged.get_or_init(|| ModelState {
@@ -144,7 +181,12 @@ impl OneModel {
                 });
                 Ok(None)
             }
-            given => given.map(Some),
+            given => {
+                if is_service && given.is_ok() {
+                    *lock(&self.failed) = None;
+                }
+                given.map(Some)
+            }
         }
     }
 
@@ -174,6 +216,10 @@ impl OneModel {
             Err(error) => Err(state("damaged", format!("{error}: run {}", self.pull()))),
         }
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Returns the number of threads that embed at once: the settings' `threads`, or one a core.

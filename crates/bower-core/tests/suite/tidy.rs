@@ -76,8 +76,10 @@ fn is_markdown(path: &str) -> bool {
     Path::new(path).extension().is_some_and(|extension| extension == "md")
 }
 
+/// Whether a file belongs on the map. The usage of `bower-bench` lists its measurements.
 fn is_source(path: &str) -> bool {
-    is_rust(path) && path.starts_with("crates/") && path.contains("/src/")
+    let is_bench = path.starts_with("crates/bower-bench/");
+    is_rust(path) && path.starts_with("crates/") && path.contains("/src/") && !is_bench
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::chat::{ChatAnswer, ChatRequest, ChatUsage, End, MOST_BYTES, Refused};
-use crate::chat::{number, other_shape, put, refusal, text};
+use crate::chat::message::{ChatAnswer, ChatRequest, ChatUsage, End, MOST_BYTES, Refused};
+use crate::chat::message::{number, other_shape, put, refusal, text};
 use crate::embed::check::Bad;
 use crate::wire::WireRequest;
 

@@ -2,12 +2,11 @@
 
 mod anthropic;
 mod gemini;
+mod message;
 mod ollama;
 mod openai;
 
-use std::collections::BTreeSet;
-
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::embed::check::Bad;
 use crate::failure::FailureKind;
@@ -15,96 +14,8 @@ use crate::provider::Provider;
 use crate::refusal::error_within;
 use crate::wire::{WireAnswer, WireRequest};
 
-/// Most bytes of an answer.
-const MOST_BYTES: u64 = 4 << 20;
-
-/// One request to a language model.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ChatRequest {
-    /// The instructions.
-    pub system: String,
-    /// The data.
-    pub user: String,
-    /// The JSON schema that the answer follows, if there is one.
-    pub schema: Option<Value>,
-    /// Most tokens of the answer.
-    pub most_tokens: u32,
-    /// How random the answer is. `None` sends nothing: later models refuse the field.
-    pub temperature: Option<f32>,
-    /// How much the model thinks first. `None` is the model's default.
-    pub effort: Option<Effort>,
-}
-
-/// How much a model thinks before it answers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Effort {
-    /// Little.
-    Low,
-    /// More.
-    Medium,
-    /// Much.
-    High,
-}
-
-/// The answer of a language model.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ChatAnswer {
-    /// The text.
-    pub text: String,
-    /// Why it ended.
-    pub end: End,
-    /// The tokens.
-    pub usage: ChatUsage,
-    /// Fields that the model refuses, and that were left out. Without its field a schema is not followed.
-    pub left_out: Vec<&'static str>,
-}
-
-/// Why an answer ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum End {
-    /// The model was done.
-    Complete,
-    /// The most tokens were reached.
-    Length,
-    /// Another reason, in the service's word.
-    Other(String),
-}
-
-/// The tokens of a request and its answer, if the service reports them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ChatUsage {
-    /// Tokens of the request.
-    pub input_tokens: Option<u64>,
-    /// Tokens of the answer, with those of its thoughts.
-    pub output_tokens: Option<u64>,
-}
-
-/// Fields that a model has refused.
-pub(crate) type Refused = BTreeSet<&'static str>;
-
-impl ChatRequest {
-    /// Creates a request without a schema.
-    pub fn new(system: &str, user: &str, most_tokens: u32) -> Self {
-        Self {
-            system: system.to_owned(),
-            user: user.to_owned(),
-            schema: None,
-            most_tokens,
-            temperature: None,
-            effort: None,
-        }
-    }
-}
-
-impl Effort {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Low => "low",
-            Self::Medium => "medium",
-            Self::High => "high",
-        }
-    }
-}
+pub(crate) use message::Refused;
+pub use message::{ChatAnswer, ChatRequest, ChatUsage, Effort, End};
 
 /// Returns the request, without the fields that the model has refused.
 pub(crate) fn request(provider: Provider, model: &str, ask: &ChatRequest, refused: &Refused) -> WireRequest {
@@ -204,29 +115,6 @@ fn names(text: &str, field: &str) -> bool {
     }
     let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
     words.into_iter().any(|word| word == field || word == snake)
-}
-
-/// Adds a field unless the model has refused it.
-fn put(map: &mut Map<String, Value>, refused: &Refused, field: &'static str, value: impl Into<Value>) {
-    if !refused.contains(field) {
-        map.insert(field.to_owned(), value.into());
-    }
-}
-
-fn number(body: &Value, path: &str) -> Option<u64> {
-    body.pointer(path).and_then(Value::as_u64)
-}
-
-fn text<'a>(body: &'a Value, path: &str) -> Option<&'a str> {
-    body.pointer(path).and_then(Value::as_str)
-}
-
-fn refusal(words: &str) -> Bad {
-    Bad { kind: FailureKind::ContentRefused, detail: words.to_owned() }
-}
-
-fn other_shape(what: &str) -> Bad {
-    Bad { kind: FailureKind::NotJson, detail: format!("it has no {what}") }
 }
 
 #[cfg(test)]

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::chat::{ChatAnswer, ChatRequest, ChatUsage, End, MOST_BYTES, Refused};
-use crate::chat::{number, other_shape, put, text};
+use crate::chat::message::{ChatAnswer, ChatRequest, ChatUsage, End, MOST_BYTES, Refused};
+use crate::chat::message::{number, other_shape, put, text};
 use crate::embed::check::Bad;
 use crate::window::estimate_tokens;
 use crate::wire::WireRequest;

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::embed::check::{self, Bad, Number};
-use crate::embed::{EmbedSpec, Limits, Role};
+use crate::embed::spec::{EmbedSpec, Limits, Role};
 use crate::wire::WireRequest;
 
 /// 96 texts. The context is not documented for all models; 512 tokens are read by every one.

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::address::path_part;
 use crate::embed::check::{self, Bad, Number};
-use crate::embed::{EmbedSpec, Limits, Role};
+use crate::embed::spec::{EmbedSpec, Limits, Role};
 use crate::wire::WireRequest;
 
 /// 100 requests and 4 MiB; the JSON around the texts and its escapes take some of it.

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::embed::check::{self, Bad, Item, Number};
-use crate::embed::{EmbedSpec, Limits, Role};
+use crate::embed::spec::{EmbedSpec, Limits, Role};
 use crate::failure::FailureKind;
 use crate::wire::WireRequest;
 

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::embed::check::{self, Bad, Indexed, Number};
-use crate::embed::{EmbedSpec, Limits, Role};
+use crate::embed::spec::{EmbedSpec, Limits, Role};
 use crate::provider::Provider;
 use crate::wire::WireRequest;
 

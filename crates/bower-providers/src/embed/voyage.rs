@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::embed::{EmbedSpec, Limits, Role};
+use crate::embed::spec::{EmbedSpec, Limits, Role};
 use crate::wire::WireRequest;
 
 /// 1,000 texts. Tokens depend on the model; the fewest are 120,000.

@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant, SystemTime};
 
 use crate::clock::Clock;
-use crate::fake::lock;
+use crate::fake::options::lock;
 
 /// A clock for tests.
 #[derive(Debug)]

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::fake::fault::{Answer, Fault, replaced};
+use crate::fake::options::{FakeOptions, FakeRequest};
 use crate::fake::vector::{thousandths, write};
-use crate::fake::{FakeOptions, FakeRequest};
 
 /// A dialect of embeddings.
 #[derive(Clone, Copy, PartialEq)]

@@ -37,7 +37,8 @@ pub enum ModelAction {
     },
     /// Answer questions by another model: fetch it if need be, make its vectors, then switch. Until then the old one answers
     Use {
-        /// A name of `bower model list`, or owner/name of a sentence encoder at the hub
+        /// A name of `bower model list`, owner/name of a sentence encoder at the hub, or PROVIDER/MODEL of a service: gemini,
+        /// openai, voyage, cohere, mistral, jina, ollama or compatible. Your texts are sent to a service
         #[arg(value_name = "NAME")]
         name: String,
         /// Keep only the first N numbers of each vector, if the model was trained for it (matryoshka)
@@ -46,9 +47,15 @@ pub enum ModelAction {
         /// Read the model's files from this folder: nothing leaves the machine
         #[arg(long, value_name = "DIR")]
         from: Option<PathBuf>,
+        /// The address of the service, if it is not the provider's own
+        #[arg(long, value_name = "URL", conflicts_with = "from")]
+        url: Option<String>,
         /// Say what it takes, and change nothing
         #[arg(long)]
         dry_run: bool,
+        /// Do not ask before texts are sent to a service at a price above a dollar, or an unknown one
+        #[arg(long, short)]
+        yes: bool,
     },
     /// Return to the model that answered before, whose vectors are kept
     Back,

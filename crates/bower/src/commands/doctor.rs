@@ -1,7 +1,6 @@
 //! Implements `bower doctor`: examines the settings and the store, or salvages a damaged store.
 //! It also searches every file for given words, and checks the code that memories name. Any problem shows in the exit status.
 
-use bower_core::engine::Engine;
 use bower_core::item::Visibility;
 use bower_core::request::{Check, Loss, Outcome};
 use bower_core::sqlite;
@@ -53,7 +52,7 @@ pub fn run(arguments: &DoctorArgs, session: &Session) -> Result<ExitCode> {
                 "all built-in: there is no config.toml".to_string()
             };
             checks.push(Check::good("settings", detail));
-            match Engine::open(&home.path, resolved.settings, now())
+            match Session::engine_of(&home, resolved.settings)
                 .and_then(|engine| engine.doctor(&Visibility::everything()))
             {
                 Ok(found) => checks.extend(found),

@@ -45,6 +45,7 @@ use std::path::Path;
 use crate::cli::{Global, SelectArgs, VisibilityArgs};
 use crate::failure::{Failure, Hint, Result};
 use crate::llm;
+use crate::remote;
 use crate::service::{Bounds, SelectBody, Service, Via};
 use crate::settings::{self, Chosen, Home, Layers, Origin, Resolved};
 use crate::when;
@@ -105,11 +106,21 @@ impl Session {
     /// Opens the store in a home with these settings.
     fn service_of(home: &Home, settings: Settings) -> Result<Service> {
         let llm = llm::chosen(&settings, |variable| std::env::var(variable).ok());
-        let engine = Engine::open(&home.path, settings, now())?;
+        let engine = Self::engine_of(home, settings)?;
         Ok(Service::new(match llm {
             Some(llm) => engine.with_llm(llm),
             None => engine,
         }))
+    }
+
+    /// Opens the engine in a home with these settings, and with the service that they name, if they name one.
+    fn engine_of(home: &Home, settings: Settings) -> bower_core::Result<Engine> {
+        let remote = remote::chosen(&settings, |variable| std::env::var(variable).ok());
+        let engine = Engine::open(&home.path, settings, now())?;
+        Ok(match remote {
+            Some(remote) => engine.with_embedder(Box::new(remote)),
+            None => engine,
+        })
     }
 
     /// Compacts the indexes if due, after the answer is printed. A failure here affects nothing that was acknowledged.

@@ -41,8 +41,9 @@ pub fn run(arguments: ModelArgs, session: &Session) -> Result<()> {
             let fetched = Fetched { pulled, embedded };
             session.out.say(&fetched, |look| render::model::pulled(&fetched.pulled, fetched.embedded, look))
         }
-        ModelAction::Use { name, dimension, from, dry_run } => {
-            choose::choose(&choose::Choice { name, dimension, from, dry_run }, &home, &folder, session)
+        ModelAction::Use { name, dimension, from, url, dry_run, yes } => {
+            let choice = choose::Choice { name, dimension, from, url, dry_run, yes };
+            choose::choose(&choice, &home, &folder, session)
         }
         ModelAction::Back => choose::back(&home, &folder, session),
         ModelAction::Drop { name } => choose::drop_vectors(&name, &folder, session),

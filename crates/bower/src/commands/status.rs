@@ -3,6 +3,7 @@
 use super::{Session, hint_if_empty};
 use crate::cli::Format;
 use crate::failure::Result;
+use crate::remote;
 use crate::render;
 
 /// Prints the report.
@@ -11,6 +12,13 @@ pub fn run(session: &Session) -> Result<()> {
     session.out.say(&report, |look| render::store::status(&report, look))?;
     if session.out.format == Format::Text {
         hint_if_empty(&report, session);
+        if remote::named(&report.model.name).is_none() {
+            for (provider, variable) in remote::keys_in(|name| std::env::var(name).ok()) {
+                session.out.note(&format!(
+                    "{variable} is set; nothing is sent to {provider} unless you choose it: bower model use {provider}/MODEL"
+                ));
+            }
+        }
     }
     Ok(())
 }

@@ -158,7 +158,14 @@ table! {
         503,
         "run bower model pull, or ask with --fast for words alone",
     )
-    .tool("tell the user: run bower model pull, or search with fast true for words alone")]
+    .tool("tell the user: run bower model pull, or search with fast true for words alone"),
+    row(
+        || Error::Model { model: "openai/m".into(), reason: "x".into() },
+        Environment,
+        503,
+        "bower model back returns to the model of before; --fast asks for words alone",
+    )
+    .tool("tell the user: the service of the model failed; search with fast true for words alone")]
     Error::ModelNeeded { .. } => [row(
         || Error::ModelNeeded { what: "consolidate", reason: "x".into() },
         Usage,

@@ -22,21 +22,35 @@ pub fn pulled(pulled: &Pulled, embedded: Option<usize>, look: &Look) -> String {
     format!("{} is ready: {what}\n{packed}\n{vectors}", look.paint(style::TITLE, &line(&pulled.model)))
 }
 
+/// Returns the estimated pieces of all texts that wait.
+pub fn all_pieces(cost: &EmbeddingCost) -> u64 {
+    let share = cost.waiting as f64 / cost.sampled.max(1) as f64;
+    (cost.pieces as f64 * share).round() as u64
+}
+
 /// Renders what another model's vectors take.
 pub fn cost(cost: &EmbeddingCost, chosen: &Chosen) -> String {
-    let share = cost.waiting as f64 / cost.sampled.max(1) as f64;
-    let (pieces, seconds) = (cost.pieces as f64 * share, cost.took_ms * share / 1_000.0);
+    let (items, model) = (count(cost.waiting, "stored item"), line(&chosen.model));
+    let pieces = thousands(all_pieces(cost) as f64);
+    let until = format!("{} answers until then", line(&chosen.previous));
+    if chosen.is_service {
+        let price = chosen.dollars.map_or_else(
+            || "its price is not known".to_owned(),
+            |dollars| format!("{dollars:.2} dollars at its published price"),
+        );
+        return format!(
+            "the text of {items} is sent to the service of {model}: {pieces} tokens, {price}; later questions and new texts are sent \
+             too; {until}"
+        );
+    }
+    let seconds = cost.took_ms * cost.waiting as f64 / cost.sampled.max(1) as f64 / 1_000.0;
     let time = match seconds {
         ..1.5 => "a second".to_owned(),
         ..100.0 => format!("{seconds:.0} seconds"),
         _ => format!("{:.0} minutes", seconds / 60.0),
     };
     format!(
-        "{} need a vector of {}: {} pieces, about {time}; nothing leaves this machine, and {} answers until then",
-        count(cost.waiting, "stored item"),
-        line(&chosen.model),
-        thousands(pieces),
-        line(&chosen.previous),
+        "{items} need a vector of {model}: {pieces} pieces, about {time}; nothing leaves this machine, and {until}"
     )
 }
 
@@ -53,7 +67,8 @@ fn thousands(number: f64) -> String {
 pub fn chosen(chosen: &Chosen, dry_run: bool, look: &Look) -> String {
     let name = look.paint(style::TITLE, &line(&chosen.model));
     if dry_run {
-        return format!("{name} is installed; nothing was changed\n");
+        let state = if chosen.is_service { "was not asked" } else { "is installed" };
+        return format!("{name} {state}; nothing was changed\n");
     }
     let vectors = match chosen.embedded {
         0 => String::new(),

@@ -34,6 +34,7 @@ mod published;
 mod repositories;
 #[cfg(unix)]
 mod serve;
+mod services;
 mod setup;
 mod shapes;
 mod tags;

@@ -55,7 +55,7 @@ fn another_model_answers_after_its_vectors_are_made_and_the_old_one_can_return()
     assert_eq!(answer["degraded"], json!([]));
     // The default model still classifies what is told: thanks are junk to it.
     let refused = home.run(["curate", "Thanks, that looks great to me!"]);
-    assert!(refused.out.contains("\"rejected\""), "{refused:?}");
+    assert!(refused.out.contains("\"accepted\":false"), "{refused:?}");
     home.data(["curate", "The mill at Orsland grinds on Wednesdays."]);
     let again = home.data(["model", "use", "someone/small"]);
     assert_eq!((&again["switched"], &again["embedded"]), (&json!(false), &json!(0)));

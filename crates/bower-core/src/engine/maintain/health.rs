@@ -155,6 +155,23 @@ fn index_check<T: Derived>(
 }
 
 impl Engine {
+    /// Reads all of the packed model. A service is not asked: a check costs nothing.
+    fn model_check(&self, embedder: &dyn Embedder) -> Result<Check> {
+        let Some(packed) = self.model.packed() else {
+            return Ok(Check::good("model", format!("{} makes vectors at a service", embedder.model())));
+        };
+        let verified = SentenceEncoder::open(packed).and_then(|model| model.verify());
+        let check = match &verified {
+            Ok(()) => Check::good("model", format!("{} is whole", embedder.model())),
+            Err(error) => Check::bad("model", error.to_string(), "run bower model pull"),
+        };
+        // This process no longer uses a damaged model.
+        if matches!(verified, Err(Error::Model { .. })) {
+            self.model.give(|_| verified)?;
+        }
+        Ok(check)
+    }
+
     /// Returns counts, sizes and the state of the indexes.
     pub fn status(&self, visibility: &Visibility) -> Result<StatusReport> {
         visibility.check_everything("status")?;
@@ -244,15 +261,7 @@ impl Engine {
                     let tokens = self.indexes.tokens(scheme, store)?;
                     checks.push(index_check("token index", &tokens, store, TokenIndex::verify));
                 }
-                let verified = SentenceEncoder::open(self.model.packed()).and_then(|model| model.verify());
-                checks.push(match &verified {
-                    Ok(()) => Check::good("model", format!("{} is whole", embedder.model())),
-                    Err(error) => Check::bad("model", error.to_string(), "run bower model pull"),
-                });
-                // This process no longer uses a damaged model.
-                if matches!(verified, Err(Error::Model { .. })) {
-                    self.model.give(|_| verified)?;
-                }
+                checks.push(self.model_check(embedder)?);
                 let uncoded = missing_codes(self, embedder)?.len();
                 if uncoded > 0 {
                     checks.push(Check::weak(

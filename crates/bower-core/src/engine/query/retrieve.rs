@@ -13,7 +13,6 @@ use crate::engine::query::scorers::{TextScorer, VectorScorer};
 use crate::engine::timing::milliseconds;
 use crate::error::Result;
 use crate::item::{Allowed, Change, Channel, RowId, RowSet, Scored};
-use crate::request::ModelState;
 use crate::text::{self, Delta, DeltaScan, QueryTerm};
 use crate::tokens::TokenQuery;
 use crate::vector;
@@ -204,9 +203,9 @@ pub(crate) fn vector_channel<'a>(
     let model = embedder.model().to_owned();
     let start = Instant::now();
     let Some(question) = engine.model.give(|embedder| late::question(engine, embedder, query))? else {
-        // The model turned out to be damaged.
+        // The model turned out to be damaged, or its service did not answer.
         let missing = || "the model gives no vector".to_owned();
-        return Ok(Vectors::Missing(engine.model.get().err().map_or_else(missing, ModelState::why)));
+        return Ok(Vectors::Missing(engine.model.why_none().unwrap_or_else(missing)));
     };
     let QueryVectors { vector, tokens, cached: is_cached } = question;
     let embed_ms = if is_cached { 0.0 } else { milliseconds(start) };

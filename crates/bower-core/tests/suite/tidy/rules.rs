@@ -116,7 +116,8 @@ const CRATES: &[(&str, &[&str])] = &[
     ("bower-kernels", &[]),
     ("bower-grammars", &[]),
     ("bower-core", &["bower_kernels", "bower_grammars"]),
-    ("bower", &["bower_core", "bower_kernels"]),
+    ("bower-providers", &[]),
+    ("bower", &["bower_core", "bower_kernels", "bower_providers"]),
     ("bower-bench", &["bower_core", "bower_kernels"]),
 ];
 

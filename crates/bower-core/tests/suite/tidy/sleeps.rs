@@ -16,6 +16,8 @@ const SLEEPERS: &[(&str, &str)] = &[
         "crates/bower-core/src/store/sqlite/mod.rs",
         "SQLite does not wait for a lock where it turns its log on",
     ),
+    ("crates/bower-providers/src/clock.rs", "a service says how long to wait before the next request"),
+    ("crates/bower-providers/src/secret.rs", "no process's end can be waited for with a deadline"),
     ("crates/bower/src/commands/hook.rs", "a host writes its transcript late, and tells nobody"),
     ("crates/bower/src/commands/hook/guard.rs", "no thread's end can be waited for with a deadline"),
     ("crates/bower/src/web/fetch.rs", "a site asks for a pause between two requests"),

@@ -5,18 +5,22 @@
 use std::path::{Path, PathBuf};
 
 use bower_core::Error;
+use bower_core::config::Settings;
 use bower_core::model::{Embedder, SentenceEncoder};
 use bower_core::request::EmbeddingCost;
 use serde::Serialize;
 
 use super::super::index::embed;
-use super::super::{Session, config};
+use super::super::{Session, agreed, config};
 use crate::failure::{Failure, Result};
 use crate::model::{self, InstallState, Kind, Source};
+use crate::remote::{self, Named};
 use crate::render;
 use crate::service::Service;
 use crate::settings::Home;
 
+/// Dollars above which a person is asked before texts go to a service.
+const ASKED_DOLLARS: f64 = 1.0;
 /// Passes over the store before the switch: other processes may add items while vectors are made.
 const PASSES: usize = 3;
 
@@ -25,7 +29,9 @@ pub struct Choice {
     pub name: String,
     pub dimension: Option<usize>,
     pub from: Option<PathBuf>,
+    pub url: Option<String>,
     pub dry_run: bool,
+    pub yes: bool,
 }
 
 /// What was chosen, and what it took.
@@ -42,6 +48,11 @@ pub struct Chosen {
     /// What a sample of the texts took; absent if no item lacked a vector.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<EmbeddingCost>,
+    /// Whether the texts go to a service.
+    pub is_service: bool,
+    /// Dollars that the service charges for the vectors, by its published price; absent if that is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dollars: Option<f64>,
     /// Items that got a vector.
     pub embedded: usize,
     /// A layer above the settings file that names another model.
@@ -60,9 +71,64 @@ pub struct Dropped {
 
 /// Runs `bower model use`.
 pub fn choose(choice: &Choice, home: &Home, folder: &Path, session: &Session) -> Result<()> {
-    install(choice, folder, session)?;
-    let identity = identity_of(folder, &choice.name)?;
-    switch(&choice.name, &identity, choice.dry_run, home, session)
+    let mut settings = session.settings(home)?.settings;
+    choice.name.clone_into(&mut settings.model);
+    let service = remote::named(&choice.name);
+    let mut target = Target { settings, identity: String::new(), service, changes: Vec::new() };
+    if target.service.is_some() {
+        target.at_service(choice)?;
+    } else {
+        install(choice, folder, session)?;
+        target.identity = identity_of(folder, &choice.name)?;
+    }
+    target.changes.push(("model", choice.name.clone()));
+    switch(target, choice.dry_run, choice.yes, home, session)
+}
+
+/// A model to switch to.
+struct Target {
+    /// The settings with that model.
+    settings: Settings,
+    /// The identity of its vectors.
+    identity: String,
+    /// The service, if it is at one.
+    service: Option<Named>,
+    /// Settings to write once its vectors are made.
+    changes: Vec<(&'static str, String)>,
+}
+
+impl Target {
+    /// Takes the address and the dimension of a service, and asks it for vectors of three short texts: a wrong key, address or
+    /// model shows before anything else is sent. A trial sends nothing.
+    fn at_service(&mut self, choice: &Choice) -> Result<()> {
+        if let Some(url) = &choice.url {
+            self.settings.model_url = Some(url.clone());
+            self.changes.push(("model_url", url.clone()));
+        }
+        if let Some(dimension) = choice.dimension {
+            self.settings.model_dimensions = dimension;
+        }
+        let known = self.service.as_ref().and_then(Named::dimension);
+        if !choice.dry_run
+            && let Some(remote) = remote::chosen(&self.settings, variable)
+        {
+            let found = remote.probe()?;
+            if known.is_none() {
+                self.settings.model_dimensions = found;
+            }
+        }
+        if let Some(remote) = remote::chosen(&self.settings, variable) {
+            remote.model().clone_into(&mut self.identity);
+        }
+        if self.settings.model_dimensions > 0 {
+            self.changes.push(("model_dimensions", self.settings.model_dimensions.to_string()));
+        }
+        Ok(())
+    }
+}
+
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok()
 }
 
 /// Runs `bower model back`: chooses the model whose vectors were written last but for those of the present one.
@@ -72,13 +138,23 @@ pub fn back(home: &Home, folder: &Path, session: &Session) -> Result<()> {
     let Some(last) = kept.iter().find(|model| !model.answers) else {
         return Err(Error::invalid("model back", "this store has vectors of no other model").into());
     };
-    let Some(name) = name_of(folder, &last.identity) else {
+    let Some(name) = remote::name_of(&last.identity).or_else(|| name_of(folder, &last.identity)) else {
         let reason = "is not installed any more: pull it with the dimension and files of before";
         return Err(Error::Model { model: last.identity.clone(), reason: reason.into() }.into());
     };
+    let mut settings = session.settings(home)?.settings;
+    name.clone_into(&mut settings.model);
     let identity = last.identity.clone();
     drop(service);
-    switch(&name, &identity, false, home, session)
+    if remote::chosen(&settings, variable).is_some_and(|remote| remote.model() != identity) {
+        let reason = format!(
+            "made its vectors with another model_url or model_dimensions: run bower model use {name}"
+        );
+        return Err(Error::Model { model: name, reason }.into());
+    }
+    let service = remote::named(&name);
+    let target = Target { settings, identity, service, changes: vec![("model", name)] };
+    switch(target, false, false, home, session)
 }
 
 /// Runs `bower model drop`.
@@ -105,36 +181,68 @@ fn install(choice: &Choice, folder: &Path, session: &Session) -> Result<()> {
 }
 
 /// Makes the vectors that the store lacks of a model, then names it in the settings file.
-fn switch(name: &str, identity: &str, dry_run: bool, home: &Home, session: &Session) -> Result<()> {
-    let before = session.settings(home)?.settings;
+fn switch(target: Target, dry_run: bool, yes: bool, home: &Home, session: &Session) -> Result<()> {
+    let Target { settings, identity, service: named, changes } = target;
     let mut chosen = Chosen {
-        model: name.to_owned(),
-        identity: identity.to_owned(),
-        previous: before.model.clone(),
+        model: settings.model.clone(),
+        identity,
+        previous: session.settings(home)?.settings.model,
         switched: false,
         cost: None,
+        is_service: named.is_some(),
+        dollars: None,
         embedded: 0,
         overridden_by: None,
     };
     if home.path.join("memory.db").exists() {
-        let mut settings = before;
-        name.clone_into(&mut settings.model);
         let service = Session::service_of(home, settings)?;
-        chosen.cost = service.engine().embedding_cost()?;
-        if let Some(cost) = &chosen.cost {
-            session.out.note(&render::model::cost(cost, &chosen));
-        }
-        if !dry_run {
-            chosen.embedded = embed_all(&service, session)?;
-            session.maintain(&service);
+        if !embed_store(&service, named.as_ref(), dry_run, yes, &mut chosen, session)? {
+            session.out.note("nothing was sent");
+            return Ok(());
         }
     }
     if !dry_run {
-        let (changed, overridden_by) = config::put(home, "model", name, session)?;
-        chosen.switched = changed;
-        chosen.overridden_by = overridden_by.map(|origin| origin.to_string());
+        for (key, value) in changes {
+            let (changed, overridden_by) = config::put(home, key, &value, session)?;
+            chosen.switched |= changed;
+            chosen.overridden_by = overridden_by.map(|origin| origin.to_string());
+        }
     }
     session.out.say(&chosen, |look| render::model::chosen(&chosen, dry_run, look))
+}
+
+/// Says what the vectors take, and makes them. Returns false if a person did not want it.
+fn embed_store(
+    service: &Service,
+    named: Option<&Named>,
+    dry_run: bool,
+    yes: bool,
+    chosen: &mut Chosen,
+    session: &Session,
+) -> Result<bool> {
+    chosen.cost = service.engine().embedding_cost()?;
+    if let Some(cost) = &chosen.cost {
+        chosen.dollars = named.and_then(|named| named.cost(render::model::all_pieces(cost)));
+        session.out.note(&render::model::cost(cost, chosen));
+        let is_dear = named.is_some() && chosen.dollars.is_none_or(|dollars| dollars > ASKED_DOLLARS);
+        let what = format!("send {} to {}", render::count(cost.waiting, "text"), chosen.model);
+        if is_dear && !dry_run && !yes && !agreed(&what, "add --yes, or --dry-run to see the price")? {
+            return Ok(false);
+        }
+    }
+    if dry_run {
+        return Ok(true);
+    }
+    chosen.embedded = embed_all(service, session)?;
+    let report = service.report()?;
+    if report.unembedded > 0 {
+        let why = report.model.reason.unwrap_or_else(|| "other processes add items faster".into());
+        let reason =
+            format!("{} items have no vector yet, so nothing was switched: {why}", report.unembedded);
+        return Err(Error::Model { model: chosen.model.clone(), reason }.into());
+    }
+    session.maintain(service);
+    Ok(true)
 }
 
 /// Embeds what waits; goes over the store again if other processes added items meanwhile.
