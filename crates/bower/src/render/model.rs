@@ -34,10 +34,11 @@ pub fn cost(cost: &EmbeddingCost, chosen: &Chosen) -> String {
     let pieces = thousands(all_pieces(cost) as f64);
     let until = format!("{} answers until then", line(&chosen.previous));
     if chosen.is_service {
-        let price = chosen.dollars.map_or_else(
-            || "its price is not known".to_owned(),
-            |dollars| format!("{dollars:.2} dollars at its published price"),
-        );
+        let price = match chosen.dollars {
+            None => "its price is not known".to_owned(),
+            Some(0.0) => "without a price".to_owned(),
+            Some(dollars) => format!("{dollars:.2} dollars at its published price"),
+        };
         return format!(
             "the text of {items} is sent to the service of {model}: {pieces} tokens, {price}; later questions and new texts are sent \
              too; {until}"
