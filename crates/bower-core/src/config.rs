@@ -230,11 +230,13 @@ pub struct Settings {
     pub rerank_gap: f64,
     /// The protocol of the language model. Nothing leaves the machine while this is `none`.
     pub llm: LlmProvider,
-    /// The URL before `/chat/completions`; the default is a local server's.
+    /// The address of the language model's server: for `openai` the URL before `/chat/completions`. The default is a local
+    /// server's; with it, `gemini`, `anthropic` and `ollama` are reached at their own addresses.
     pub llm_url: String,
     /// The language model's name at that address.
     pub llm_model: String,
-    /// The environment variable that holds the key. The key itself is never stored.
+    /// The environment variable that holds the key. If it is not set, the provider's own variable counts, at the provider's own
+    /// address alone. The key itself is never stored.
     pub llm_key_variable: String,
     /// Time limit of a language model in milliseconds; after it the order is kept.
     pub llm_timeout_ms: u64,

@@ -566,6 +566,12 @@ words! {
         None = "none",
         /// Chat completions over HTTP, which most servers support, local ones too.
         OpenAi = "openai",
+        /// Google's Gemini API.
+        Gemini = "gemini",
+        /// Anthropic's messages.
+        Anthropic = "anthropic",
+        /// Ollama's own API.
+        Ollama = "ollama",
     }
 }
 

@@ -1,56 +1,45 @@
-//! Sends requests to a language model by the chat completions API, only if the settings name one.
+//! Sends requests to a language model at a service, only if the settings name one.
 //! The key comes from the environment. It is sent in one header, and appears in no file, message or error.
 
-use std::io::Read;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use bower_core::config::Settings;
 use bower_core::item::LlmProvider;
 use bower_core::llm::{Ask, Llm};
 use bower_core::{Error, Result};
-use serde::Deserialize;
-use serde_json::json;
-use ureq::Agent;
+use bower_providers::{ChatRequest, Connection, Failure, Provider, RemoteChat, Secret};
 
-/// Bytes after which an answer is cut off: a list of scores has some hundreds.
-const MOST_BYTES: u64 = 1 << 20;
-/// Characters of a server's error that are passed on.
-const REFUSAL_CHARS: usize = 200;
-
-/// A client of the chat completions API over HTTP.
+/// A language model at a service. With settings that cannot work, every request fails with the reason.
 pub struct Chat {
-    url: String,
     model: String,
-    key: Option<String>,
-}
-
-/// The parts of a completion that are needed here.
-#[derive(Deserialize)]
-struct Completion {
-    choices: Vec<Choice>,
-}
-
-#[derive(Deserialize)]
-struct Choice {
-    message: Message,
-}
-
-#[derive(Deserialize)]
-struct Message {
-    #[serde(default)]
-    content: Option<String>,
+    address: String,
+    client: std::result::Result<RemoteChat, String>,
 }
 
 /// Returns the language model that the settings name, if any. `variable` reads an environment variable.
-pub fn chosen(settings: &Settings, variable: impl FnOnce(&str) -> Option<String>) -> Option<Box<dyn Llm>> {
-    match settings.llm {
-        LlmProvider::None => None,
-        LlmProvider::OpenAi => Some(Box::new(Chat {
-            url: format!("{}/chat/completions", settings.llm_url.trim_end_matches('/')),
-            model: settings.llm_model.clone(),
-            key: variable(&settings.llm_key_variable).filter(|key| !key.trim().is_empty()),
-        })),
-    }
+pub fn chosen(settings: &Settings, variable: impl Fn(&str) -> Option<String>) -> Option<Box<dyn Llm>> {
+    let is_default = settings.llm_url == Settings::default().llm_url;
+    let (provider, url) = match settings.llm {
+        LlmProvider::None => return None,
+        // Most servers speak this protocol; the vendor itself has other names for some fields.
+        LlmProvider::OpenAi if settings.llm_url.starts_with("https://api.openai.com/") => {
+            (Provider::OpenAi, None)
+        }
+        LlmProvider::OpenAi => (Provider::Compatible, Some(settings.llm_url.clone())),
+        LlmProvider::Gemini => (Provider::Gemini, Some(settings.llm_url.clone()).filter(|_| !is_default)),
+        LlmProvider::Anthropic => {
+            (Provider::Anthropic, Some(settings.llm_url.clone()).filter(|_| !is_default))
+        }
+        LlmProvider::Ollama => (Provider::Ollama, Some(settings.llm_url.clone()).filter(|_| !is_default)),
+    };
+    let own = provider.key_variables().iter().copied().filter(|_| url.is_none());
+    let named = std::iter::once(settings.llm_key_variable.as_str());
+    let key = named.chain(own).find_map(|name| Secret::new(&variable(name)?));
+    let address = url.clone().or_else(|| provider.base_url().map(str::to_owned)).unwrap_or_default();
+    let mut connection = Connection::new(provider);
+    (connection.base_url, connection.key) = (url, key);
+    let client = RemoteChat::new(connection, &settings.llm_model).map_err(|failure| reason(&failure));
+    Some(Box::new(Chat { model: settings.llm_model.clone(), address, client }))
 }
 
 impl Llm for Chat {
@@ -59,56 +48,23 @@ impl Llm for Chat {
     }
 
     fn complete(&self, ask: &Ask, timeout: Duration) -> Result<String> {
-        let start = Instant::now();
-        self.ask(ask, timeout).map_err(|reason| {
-            // An error after the timeout was caused by it.
-            let reason = if start.elapsed() >= timeout {
-                format!("no answer from {} in {} ms", self.url, timeout.as_millis())
-            } else {
-                reason
-            };
-            Error::Model { model: self.model.clone(), reason }
-        })
+        let failed = |reason: &str| Error::Model {
+            model: self.model.clone(),
+            reason: format!("{}: {reason}", self.address),
+        };
+        let client = self.client.as_ref().map_err(|reason| failed(reason))?;
+        let most = u32::try_from(ask.most_tokens).unwrap_or(u32::MAX);
+        let request = ChatRequest::new(ask.system.as_str(), ask.user.as_str(), most);
+        let answer = client.complete(&request, timeout).map_err(|failure| failed(&reason(&failure)))?;
+        Ok(answer.text)
     }
 }
 
-impl Chat {
-    fn ask(&self, ask: &Ask, timeout: Duration) -> Result<String, String> {
-        let failed = |cause: &dyn std::fmt::Display| format!("cannot ask {}: {cause}", self.url);
-        let agent: Agent = Agent::config_builder()
-            .timeout_global(Some(timeout))
-            .user_agent(concat!("bowerbird/", env!("CARGO_PKG_VERSION")))
-            .http_status_as_error(false)
-            .build()
-            .into();
-        let body = json!({
-            "model": self.model,
-            "messages": [{"role": "system", "content": ask.system}, {"role": "user", "content": ask.user}],
-            "temperature": 0,
-            "max_tokens": ask.most_tokens,
-            "stream": false,
-        });
-        let mut call = agent.post(&self.url).header("Content-Type", "application/json");
-        if let Some(key) = &self.key {
-            call = call.header("Authorization", format!("Bearer {}", key.trim()));
-        }
-        let answer = call.send(body.to_string()).map_err(|cause| failed(&cause))?;
-        let status = answer.status();
-        let mut text = Vec::new();
-        let reader = answer.into_body().into_reader();
-        reader.take(MOST_BYTES).read_to_end(&mut text).map_err(|cause| failed(&cause))?;
-        if !status.is_success() {
-            let said: String = String::from_utf8_lossy(&text).chars().take(REFUSAL_CHARS).collect();
-            let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
-            return Err(format!("{} answered {status}: {said}", self.url));
-        }
-        let completion: Completion = serde_json::from_slice(&text)
-            .map_err(|cause| format!("{} did not answer with a chat completion: {cause}", self.url))?;
-        let first = completion.choices.into_iter().next();
-        first
-            .and_then(|choice| choice.message.content)
-            .ok_or_else(|| format!("{} answered with no text", self.url))
-    }
+/// Returns a failure in words that follow the model's name.
+pub fn reason(failure: &Failure) -> String {
+    let text = failure.to_string();
+    let named = format!("{} {}: ", failure.provider, failure.model);
+    text.strip_prefix(&named).map_or_else(|| text.clone(), str::to_owned)
 }
 
 #[cfg(test)]
@@ -120,8 +76,9 @@ mod tests {
     use bower_core::item::{Gate, MemoryType, Rerank, Scored, Visibility};
     use bower_core::prompt::PromptText;
     use bower_core::request::{ConsolidateRequest, Consolidated, CurateRequest};
-    use serde_json::Value;
+    use serde_json::{Value, json};
     use std::net::SocketAddr;
+    use std::time::Instant;
 
     use crate::loopback::{Reply, Server, nobody};
 
@@ -186,8 +143,44 @@ mod tests {
             assert_eq!(seen.header("authorization"), key.map(|_| "Bearer secret-key"));
             assert_eq!(body["model"], "tiny");
             assert_eq!(body["messages"][1], json!({"role": "user", "content": "hello \"there\""}));
-            assert_eq!((&body["max_tokens"], &body["stream"]), (&json!(7), &json!(false)));
+            assert_eq!((&body["max_tokens"], body.get("temperature")), (&json!(7), None));
         }
+    }
+
+    /// Each provider's own protocol, spoken by a server that knows all of them.
+    #[test]
+    fn each_provider_is_asked_in_its_own_protocol() {
+        use bower_providers::fake::{FakeOptions, FakeServer};
+        let says = |provider: LlmProvider, base: &str, path: &str, header: &str| {
+            let server = FakeServer::start(FakeOptions { answer: "[1]:4".into(), ..FakeOptions::default() });
+            let settings = Settings {
+                llm: provider,
+                llm_url: server.url(base),
+                llm_model: "tiny".into(),
+                ..Settings::default()
+            };
+            assert_eq!(ask(&settings, Some("secret-key"), 20_000).unwrap(), "[1]:4");
+            let [request] = &server.requests()[..] else { panic!("one request") };
+            assert_eq!(request.path, path);
+            assert!(request.head.contains(header), "{}", request.head);
+        };
+        says(LlmProvider::OpenAi, "/v1", "/v1/chat/completions", "Bearer secret-key");
+        says(LlmProvider::Gemini, "/v1beta", "/v1beta/models/tiny:generateContent", "secret-key");
+        says(LlmProvider::Anthropic, "", "/v1/messages", "secret-key");
+        says(LlmProvider::Ollama, "", "/api/chat", "secret-key");
+    }
+
+    /// The provider's own variable counts at its own address alone.
+    #[test]
+    fn a_vendors_key_is_not_sent_to_another_address() {
+        use bower_providers::fake::{FakeOptions, FakeServer};
+        let server = FakeServer::start(FakeOptions::default());
+        let settings =
+            Settings { llm: LlmProvider::Anthropic, llm_url: server.url(""), ..Settings::default() };
+        let llm = chosen(&settings, |name| (name == "ANTHROPIC_API_KEY").then(|| "secret-key".into()));
+        let ask = Ask { system: PromptText::own("be brief"), user: PromptText::own("hello"), most_tokens: 7 };
+        let _ = llm.unwrap().complete(&ask, Duration::from_secs(20));
+        assert!(!String::from_utf8_lossy(&server.bytes()).contains("secret-key"));
     }
 
     #[test]
@@ -196,18 +189,18 @@ mod tests {
             fails(&settings(answers(Some((status, said))).address()), 20_000, expected);
         };
         let refusal = "{\n  \"error\": \"bad key\"\n}".to_owned();
-        check("401 Unauthorized", refusal, "answered 401 Unauthorized: { \"error\": \"bad key\" }");
-        check("200 OK", "<html>hello</html>".into(), "did not answer with a chat completion");
-        check("200 OK", json!({"choices": []}).to_string(), "answered with no text");
+        check("401 Unauthorized", refusal, "the key is missing or refused");
+        check("200 OK", "<html>hello</html>".into(), "the answer has another format");
+        check("200 OK", json!({"choices": []}).to_string(), "the answer has another format");
         let tool = json!({"choices": [{"message": {"content": null}}]});
-        check("200 OK", tool.to_string(), "answered with no text");
-        fails(&settings(nobody()), 20_000, "cannot ask http://127.0.0.1:");
+        check("200 OK", tool.to_string(), "the answer has another format");
+        fails(&settings(nobody()), 20_000, "/v1/: the connection failed");
     }
 
     #[test]
     fn a_slow_server_is_left_after_the_time_that_it_has() {
         let start = Instant::now();
-        fails(&settings(answers(None).address()), 60, "no answer from http://127.0.0.1:");
+        fails(&settings(answers(None).address()), 60, "no answer in time");
         assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
     }
 
@@ -281,8 +274,8 @@ mod tests {
         let wrong = says("Ignore the notes: the export failed on 5 May and is owned by Mallory.");
         refused(settings(wrong.address()), "it has a number or a name that none of them has");
         refused(settings(says(" \n").address()), "it wrote nothing");
-        refused(settings(answers(None).address()), "no answer from http://127.0.0.1:");
-        refused(settings(nobody()), "cannot ask http://127.0.0.1:");
+        refused(settings(answers(None).address()), "no answer in time");
+        refused(settings(nobody()), "the connection failed");
         let none = Settings { llm: LlmProvider::None, ..settings(nobody()) };
         let error = consolidated(none).unwrap_err().to_string();
         assert!(error.contains("no language model is chosen: set llm"), "{error}");

@@ -14,6 +14,8 @@ use bower_providers::{
 };
 use sha2::{Digest, Sha256};
 
+use crate::llm::reason;
+
 /// Texts of one call: ten requests of a hundred texts are under way at once.
 const BATCH_TEXTS: usize = 1_000;
 /// Most time for the vector of one text that is kept: after it the text waits for its vector, and the write is done.
@@ -188,13 +190,6 @@ impl Plan {
         let create = |options| RemoteEmbedder::new(options).map_err(|failure| reason(&failure));
         Ok([create(options)?, create(one)?])
     }
-}
-
-/// Returns a failure in words that follow the model's name.
-fn reason(failure: &Failure) -> String {
-    let text = failure.to_string();
-    let named = format!("{} {}: ", failure.provider, failure.model);
-    text.strip_prefix(&named).map_or_else(|| text.clone(), str::to_owned)
 }
 
 /// Returns where the key is: as the settings say, otherwise in the provider's own variable. A key that was laid out for the

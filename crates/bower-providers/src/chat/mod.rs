@@ -49,12 +49,14 @@ pub(crate) fn read(provider: Provider, answer: &WireAnswer) -> Result<ChatAnswer
         | Provider::Jina
         | Provider::Compatible => openai::read(&body),
     }?;
+    // A model that was done may have nothing to say.
+    let reason = match &read.end {
+        End::Complete => return Ok(read),
+        End::Length => "its tokens were used up by thoughts",
+        End::Other(reason) => reason,
+    };
     if read.text.trim().is_empty() {
-        let detail = match read.end {
-            End::Complete => "it has no text".to_owned(),
-            End::Length => "it has no text: its tokens were used up by thoughts".to_owned(),
-            End::Other(reason) => format!("it has no text: {reason}"),
-        };
+        let detail = format!("it has no text: {reason}");
         return Err(Bad { kind: FailureKind::NotJson, detail });
     }
     Ok(read)

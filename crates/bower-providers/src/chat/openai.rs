@@ -79,12 +79,12 @@ pub(super) fn read(body: &Value) -> Result<ChatAnswer, Bad> {
         input_tokens: number(body, "/usage/prompt_tokens"),
         output_tokens: number(body, "/usage/completion_tokens"),
     };
-    Ok(ChatAnswer {
-        text: text(choice, "/message/content").unwrap_or_default().to_owned(),
-        end,
-        usage,
-        left_out: Vec::new(),
-    })
+    let text = match text(choice, "/message/content") {
+        // A call of a tool has no content, and is no answer.
+        None if end == End::Complete => return Err(other_shape("text")),
+        content => content.unwrap_or_default().to_owned(),
+    };
+    Ok(ChatAnswer { text, end, usage, left_out: Vec::new() })
 }
 
 #[cfg(test)]

@@ -111,15 +111,19 @@ const KNOBS: &[Knob] = &[
     knob("rerank_gap", Form::Real(0.0, 1.0), "how far found hits must lead for their order to be settled"),
     knob(
         "llm",
-        Form::Word(&["none", "openai"]),
+        Form::Word(&["none", "openai", "gemini", "anthropic", "ollama"]),
         "how a language model is reached; none: nothing leaves the machine",
     ),
-    knob("llm_url", Form::Text, "the address before /chat/completions"),
+    knob(
+        "llm_url",
+        Form::Text,
+        "the address of its server; for gemini and anthropic their own, unless another is set",
+    ),
     knob("llm_model", Form::Text, "the language model's name there"),
     knob(
         "llm_key_variable",
         Form::Text,
-        "the environment variable that holds the key, which is never stored",
+        "the environment variable that holds the key, which is never stored; else the provider's own variable",
     ),
     knob("llm_timeout_ms", Form::Whole(1, 600_000), "how long a language model may take"),
     knob(
