@@ -97,6 +97,20 @@ impl LocalModel {
         self.encoder.give(ask)
     }
 
+    /// Returns what is asked of the vocabulary: that of the default model, whose pieces are English words. `None` if there is
+    /// none.
+    pub(crate) fn with_vocabulary<T>(
+        &self,
+        ask: impl FnOnce(&dyn Embedder) -> crate::error::Result<T>,
+    ) -> crate::error::Result<Option<T>> {
+        self.classifying().give(ask)
+    }
+
+    /// Returns the embedder if it counts tokens exactly: a service's tokenizer is not known here.
+    pub(crate) fn counter(&self) -> Option<&dyn Embedder> {
+        self.get().ok().filter(|embedder| embedder.batch_texts().is_none())
+    }
+
     /// Returns what classifiers say of an input. `None` if no installed model has an adapter for statements, or it failed;
     /// [`LocalModel::classifier_state`] says why.
     pub(crate) fn classify(

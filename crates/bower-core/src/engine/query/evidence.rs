@@ -104,7 +104,7 @@ pub(crate) fn pack(
         marks.sort_unstable();
     };
     let question = QuestionWords { marks: &marks, weights: &weights };
-    let embedder = if request.fast { None } else { engine.model.get().ok() };
+    let embedder = if request.fast { None } else { engine.model.counter() };
     let count = |text: &str| {
         let pieces = embedder.and_then(|embedder| embedder.count_pieces(text).ok());
         pieces.unwrap_or_else(|| estimate_tokens(text))

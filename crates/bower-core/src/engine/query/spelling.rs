@@ -29,7 +29,7 @@ pub(crate) fn corrected(engine: &Engine, question: &str, scope: &Scope<'_>) -> R
         return Ok(None);
     }
     // A word that the vocabulary has is one piece. A model that fails is reported by the vector channel.
-    let pieces = engine.model.give(|embedder| {
+    let pieces = engine.model.with_vocabulary(|embedder| {
         words.iter().map(|word| embedder.count_pieces(&word.folded)).collect::<Result<Vec<usize>>>()
     })?;
     let Some(pieces) = pieces else { return Ok(None) };
@@ -75,7 +75,7 @@ fn likeliest(engine: &Engine, scope: &Scope<'_>, word: &str) -> Result<Option<St
     counted.retain(|(having, _)| *having > 0);
     // Of equally frequent ones the first in the alphabet, so that the same question has the same answer.
     counted.sort_by(|one, two| two.0.cmp(&one.0).then_with(|| one.1.0.cmp(two.1.0)));
-    let found = engine.model.give(|embedder| {
+    let found = engine.model.with_vocabulary(|embedder| {
         for (_, (candidate, term)) in counted {
             if term.term == *candidate || embedder.count_pieces(candidate)? == 1 {
                 return Ok(Some(candidate.clone()));

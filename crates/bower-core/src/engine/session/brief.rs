@@ -251,7 +251,7 @@ impl Engine {
             told.map(|((section, item), anchors)| entry(section, item, anchors)).collect();
         entries.extend(reviews[..open].iter().map(question));
 
-        let embedder = if request.fast { None } else { self.model.get().ok() };
+        let embedder = if request.fast { None } else { self.model.counter() };
         let count = |text: &str| {
             let pieces = embedder.and_then(|embedder| embedder.count_pieces(text).ok());
             pieces.unwrap_or_else(|| estimate_tokens(text))
