@@ -25,6 +25,9 @@ use crate::vector::{self, VectorIndex};
 /// Language of the text index. A store has one for now; the index contains it, so a change rebuilds the index.
 pub(crate) const LANGUAGE: Language = Language::English;
 
+/// Beginning of the name of a vector index's folder; the model's identity follows.
+pub(crate) const VECTORS: &str = "vectors-";
+
 /// File in an index's folder that marks a generation as unusable. It has a line with the SHA-256 of that generation's
 /// manifest, and one with the reason. It does not apply to a later generation.
 const MARK: &str = "unusable";
@@ -427,7 +430,7 @@ impl Indexes {
     }
 
     pub(crate) fn vector_dir(&self, model: &str) -> PathBuf {
-        self.folder.join(format!("vectors-{model}"))
+        self.folder.join(format!("{VECTORS}{model}"))
     }
 
     /// Returns the folder of a token index; `scheme` contains the model's name.

@@ -34,6 +34,7 @@ pub use testing::damaged;
 pub use threads::in_order;
 
 use crate::generation::Generation;
+pub(crate) use segment::check_dimension;
 use segment::{VectorRows, VectorSegment};
 
 /// How an index is searched.

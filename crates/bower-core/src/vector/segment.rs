@@ -238,7 +238,7 @@ impl VectorRows {
 }
 
 /// Checks a dimension against the bounds of this format.
-fn check_dimension(dimension: usize) -> Result<()> {
+pub(crate) fn check_dimension(dimension: usize) -> Result<()> {
     if DIMENSIONS.contains(&dimension) && dimension.is_multiple_of(8) {
         Ok(())
     } else {

@@ -33,4 +33,5 @@ mod spelling;
 mod statements;
 mod tags;
 mod tidy;
+mod two_models;
 mod wordpiece;

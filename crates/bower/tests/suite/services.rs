@@ -155,6 +155,15 @@ fn a_key_that_was_laid_out_for_the_vendor_does_not_go_to_another_address() {
 }
 
 #[test]
+fn a_length_that_no_index_holds_is_refused_before_texts_are_sent() {
+    let home = home();
+    let server = FakeServer::start(FakeOptions { dimension: 1_001, ..FakeOptions::default() });
+    let ended = home.run(["model", "use", "compatible/odd", "--url", &server.url("/v1")]);
+    assert!(ended.status == 2 && ended.out.contains("use a multiple of 8 from 64 to 4096"), "{ended:?}");
+    assert!(!embedded(&server).contains("The ferry"), "nothing of the store was sent");
+}
+
+#[test]
 fn an_unknown_price_is_asked_about() {
     let (home, server) = (home(), server());
     let ended = home.run(["model", "use", "openai/text-embedding-9-huge", "--url", &server.url("/v1")]);

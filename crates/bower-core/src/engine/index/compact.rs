@@ -6,7 +6,7 @@ use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 
 use crate::engine::Engine;
-use crate::engine::indexes::{Derived, IndexState, LANGUAGE, covered, guarded};
+use crate::engine::indexes::{Derived, IndexState, LANGUAGE, VECTORS, covered, guarded};
 use crate::engine::mentions;
 use crate::error::{Error, Result};
 use crate::item::{Change, Coverage, RowId, RowSet};
@@ -144,10 +144,7 @@ impl Engine {
         let store = &*self.store;
         let text = covered(&self.indexes.text(store)?);
         let graph = covered(&self.indexes.graph(store)?);
-        let vector = match self.model.get() {
-            Ok(embedder) => covered(&self.indexes.vector(embedder.model(), store)?),
-            Err(_) => Change(0),
-        };
+        let vector = self.least_covered_vectors()?;
         let mut tokens = None;
         if let Some(scheme) = self.model.tokens() {
             let found = self.indexes.tokens(scheme, store)?;
@@ -183,6 +180,26 @@ impl Engine {
                 None => guarded(&dir, || text::compact(&dir, &plan, &mut fresh)),
             }
         })
+    }
+
+    /// Returns the change up to which every vector index holds the store, those of models that no longer answer too: such a model
+    /// may return, and then its index has to know which rows are gone.
+    fn least_covered_vectors(&self) -> Result<Change> {
+        let store = &*self.store;
+        let (mut least, own) = match self.model.get() {
+            Ok(embedder) => {
+                let index = self.indexes.vector(embedder.model(), store)?;
+                (covered(&index), Some(self.indexes.vector_dir(embedder.model())))
+            }
+            Err(_) => (Change(0), None),
+        };
+        for (dir, name) in entries(self.indexes.folder())? {
+            if name.starts_with(VECTORS) && own.as_ref() != Some(&dir) {
+                let found = self.indexes.other::<vector::VectorIndex>(&dir, store)?;
+                least = found.good().map_or(least, |index| least.min(index.coverage().change));
+            }
+        }
+        Ok(least)
     }
 
     pub(crate) fn compact_vectors(

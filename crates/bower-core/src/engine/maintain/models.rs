@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::item::RowId;
 use crate::request::{EmbeddingCost, ModelVectors};
 use crate::store::Stamp;
-use crate::vector::in_order;
+use crate::vector::{check_dimension, in_order};
 
 /// Texts that are embedded on trial, at most.
 const MOST_SAMPLED: usize = 32;
@@ -55,8 +55,11 @@ impl Engine {
 
     /// Embeds a sample of the items that have no vector of this engine's model, to tell what all of them take. Nothing is
     /// written. `None` without a model, and if no item waits.
+    ///
+    /// Fails with [`Error::Invalid`] if the index cannot hold vectors of the model's dimension.
     pub fn embedding_cost(&self) -> Result<Option<EmbeddingCost>> {
         let Ok(embedder) = self.model.get() else { return Ok(None) };
+        check_dimension(embedder.dimension())?;
         let waiting = self.store.unembedded(embedder.model(), RowId(0), MOST_LISTED)?;
         if waiting.is_empty() {
             return Ok(None);

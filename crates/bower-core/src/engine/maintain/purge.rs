@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::engine::index::compact::{
     CompactionLock, LOCK, entries, fresh_codes, fresh_vectors, pages, remove, remove_folder,
 };
-use crate::engine::indexes::{Derived, IndexState, OpenIndex};
+use crate::engine::indexes::{Derived, IndexState, OpenIndex, VECTORS};
 use crate::engine::maintain::forget::Traces;
 use crate::engine::{ACTOR, Engine};
 use crate::error::Result;
@@ -85,7 +85,7 @@ impl Engine {
         })?;
         let folder = self.indexes.folder().to_path_buf();
         for (path, name) in entries(&folder)? {
-            if name.starts_with("vectors-") {
+            if name.starts_with(VECTORS) {
                 self.indexes.again(|| self.purge_vectors(&path, due))?;
             } else if name.starts_with("tokens-") {
                 self.indexes.again(|| self.purge_tokens(&path, due))?;
