@@ -148,6 +148,8 @@ pub struct Settings {
     pub model_key_command: Option<String>,
     /// A file that holds the service's key, which only its owner may read.
     pub model_key_file: Option<std::path::PathBuf>,
+    /// The only host that the key of these three may be sent to. `bower model use` sets it at the first use.
+    pub model_key_host: Option<String>,
     /// The models' folder; `None` is `models` in the home.
     pub models_folder: Option<std::path::PathBuf>,
     /// Threads that embed while indexing; 0 is one per core.
@@ -291,6 +293,7 @@ impl Default for Settings {
             model_key_variable: None,
             model_key_command: None,
             model_key_file: None,
+            model_key_host: None,
             models_folder: None,
             threads: 0,
             document_collection: "documents".into(),

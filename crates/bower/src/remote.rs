@@ -49,7 +49,11 @@ struct Plan {
     named: Named,
     url: Option<String>,
     dimensions: Option<usize>,
+    host: String,
     key: Option<SecretSource>,
+    /// Whether the key is one of the settings, and the only host that it may be sent to.
+    is_key_of_settings: bool,
+    key_host: Option<String>,
     variables: Variables,
 }
 
@@ -93,10 +97,12 @@ pub fn keys_in(variables: Variables) -> Vec<(Provider, &'static str)> {
 }
 
 impl Named {
-    /// Returns the dollars of so many tokens; `None` if the price is not known. A server of one's own costs nothing.
-    pub fn cost(&self, tokens: u64) -> Option<f64> {
+    /// Returns the dollars of so many tokens at an address; `None` if the price is not known. A server on this machine costs
+    /// nothing.
+    pub fn cost(&self, tokens: u64, host: &str) -> Option<f64> {
+        let is_here = host == "localhost" || host.parse().is_ok_and(|ip: std::net::IpAddr| ip.is_loopback());
         match self.provider {
-            Provider::Ollama | Provider::Compatible => Some(0.0),
+            Provider::Ollama | Provider::Compatible => is_here.then_some(0.0),
             _ => ModelTable::get().embedding(self.provider, &self.model)?.cost(tokens),
         }
     }
@@ -130,9 +136,25 @@ impl Remote {
         let model = named.model.replace('/', "+").replace(':', "=");
         let identity = format!("{}{PART}{model}{PART}{dimension}{PART}{}", named.provider, &sum[..SUM_CHARS]);
         let key = source(&named, settings, url.is_none(), variables);
+        let is_key_of_settings = settings.model_key_command.is_some()
+            || settings.model_key_file.is_some()
+            || settings.model_key_variable.is_some();
+        let key_host = settings.model_key_host.clone().filter(|_| is_key_of_settings);
+        let host = url::Url::parse(address).ok().and_then(|url| url.host_str().map(str::to_owned));
+        let host = host.unwrap_or_default().trim_matches(['[', ']']).to_owned();
         let name = named.setting();
-        let plan = Plan { named, url, dimensions, key, variables };
+        let plan = Plan { named, url, dimensions, host, key, is_key_of_settings, key_host, variables };
         Self { identity, dimension, name, plan, embedders: OnceLock::new() }
+    }
+
+    /// Returns the host of the service.
+    pub fn host(&self) -> &str {
+        &self.plan.host
+    }
+
+    /// Whether the key is one of the settings, which may be meant for another service.
+    pub fn has_key_of_settings(&self) -> bool {
+        self.plan.is_key_of_settings
     }
 
     /// Embeds two paraphrases and a stranger at the service, to see that it makes vectors of this model. Returns the numbers of a
@@ -180,7 +202,11 @@ impl Plan {
         connection.base_url.clone_from(&self.url);
         connection.key = match &self.key {
             Some(source) => {
-                Some(source.load(KEY_TIMEOUT, self.variables).map_err(|error| error.to_string())?)
+                let key = source.load(KEY_TIMEOUT, self.variables).map_err(|error| error.to_string())?;
+                Some(match &self.key_host {
+                    Some(host) => key.for_host(host),
+                    None => key,
+                })
             }
             None => None,
         };

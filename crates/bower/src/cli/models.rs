@@ -35,7 +35,7 @@ pub enum ModelAction {
         #[arg(long, value_name = "PROGRAM", default_value = crate::model::PYTHON)]
         python: String,
     },
-    /// Answer questions by another model: fetch it if need be, make its vectors, then switch. Until then the old one answers
+    /// Switch to another model: fetch it if needed, compute its vectors, then change the setting
     Use {
         /// A name of `bower model list`, owner/name of a sentence encoder at the hub, or PROVIDER/MODEL of a service: gemini,
         /// openai, voyage, cohere, mistral, jina, ollama or compatible. Your texts are sent to a service
@@ -47,13 +47,13 @@ pub enum ModelAction {
         /// Read the model's files from this folder: nothing leaves the machine
         #[arg(long, value_name = "DIR")]
         from: Option<PathBuf>,
-        /// The address of the service, if it is not the provider's own
+        /// The address of the service; without it the provider's own is used
         #[arg(long, value_name = "URL", conflicts_with = "from")]
         url: Option<String>,
-        /// Say what it takes, and change nothing
+        /// Say what it takes; nothing is fetched, sent or changed
         #[arg(long)]
         dry_run: bool,
-        /// Do not ask before texts are sent to a service at a price above a dollar, or an unknown one
+        /// Send texts to a service without asking, also above a dollar or at an unknown price
         #[arg(long, short)]
         yes: bool,
     },
@@ -61,7 +61,7 @@ pub enum ModelAction {
     Back,
     /// Delete the vectors that this store keeps of a model which no longer answers
     Drop {
-        /// The model's name, or the identity that `bower model use` printed
+        /// The model's name
         #[arg(value_name = "NAME")]
         name: String,
     },

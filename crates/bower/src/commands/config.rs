@@ -52,14 +52,11 @@ pub fn run(arguments: ConfigArgs, session: &Session) -> Result<()> {
             written(&home, key, changed, session)
         }
         Some(ConfigAction::Unset { key }) => {
-            let old = config_text(&home)?;
-            let new = settings::unset(&home.config(), old.as_deref().unwrap_or_default(), &key)?;
-            if let Some(new) = &new {
-                write(&home, new)?;
-            } else if let Err(why) = settings::known(&key) {
+            let changed = unset(&home, &key)?;
+            if !changed && let Err(why) = settings::known(&key) {
                 return Err(Failure::usage(format!("config unset {key}: unknown setting"), why));
             }
-            written(&home, key, new.is_some(), session)
+            written(&home, key, changed, session)
         }
     }
 }
@@ -77,10 +74,24 @@ fn show(home: &Home, session: &Session) -> Result<()> {
     session.out.say(&shown, |look| render::config::all(home, &shown.settings, look))
 }
 
-/// Writes a setting to the settings file. Returns whether the file changed, and a stronger layer that names another value.
-pub fn put(home: &Home, key: &str, value: &str, session: &Session) -> Result<(bool, Option<Origin>)> {
-    let changed = set(home, key, value)?;
+/// Writes a setting to the settings file, or takes it out. Returns whether the file changed, and a stronger layer that decides the
+/// value.
+pub fn put(home: &Home, key: &str, value: Option<&str>, session: &Session) -> Result<(bool, Option<Origin>)> {
+    let changed = match value {
+        Some(value) => set(home, key, value)?,
+        None => unset(home, key)?,
+    };
     Ok((changed, present(home, key, session).1))
+}
+
+/// Takes a setting out of the settings file; returns whether it was there.
+fn unset(home: &Home, key: &str) -> Result<bool> {
+    let old = config_text(home)?;
+    let new = settings::unset(&home.config(), old.as_deref().unwrap_or_default(), key)?;
+    if let Some(new) = &new {
+        write(home, new)?;
+    }
+    Ok(new.is_some())
 }
 
 /// Writes a setting to the settings file; returns whether the file changed.

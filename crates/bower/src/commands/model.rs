@@ -14,6 +14,7 @@ use super::index::embed;
 use crate::cli::{ModelAction, ModelArgs, ModelSource};
 use crate::failure::Result;
 use crate::model::{self, Source};
+use crate::remote;
 use crate::render;
 use crate::settings::Home;
 
@@ -22,9 +23,10 @@ pub fn run(arguments: ModelArgs, session: &Session) -> Result<()> {
     let home = session.home()?;
     let settings = session.settings(&home)?.settings;
     let folder: PathBuf = settings.models_folder.unwrap_or_else(|| home.models());
-    // If the settings name no model, the built-in one is used.
+    // If the settings name no model, or one at a service, the built-in one is meant.
     let chosen = match settings.model.as_str() {
         "none" => Settings::default().model,
+        model if remote::named(model).is_some() => Settings::default().model,
         model => model.to_string(),
     };
     match arguments.action {

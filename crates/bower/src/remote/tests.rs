@@ -76,10 +76,11 @@ fn the_settings_say_where_the_key_is_before_the_providers_variable_does() {
 #[test]
 fn prices_are_those_of_the_table_and_a_server_of_ones_own_is_free() {
     // By hand: 1.5 million tokens at .02 dollars a million.
-    let cost = |name: &str| named(name).unwrap().cost(1_500_000);
+    let cost = |name: &str| named(name).unwrap().cost(1_500_000, "127.0.0.1");
     assert!((cost("openai/text-embedding-3-small").unwrap() - 0.03).abs() < 1e-9);
     assert_eq!(cost("ollama/anything"), Some(0.0));
     assert_eq!(cost("openai/unheard-of"), None);
+    assert_eq!(named("compatible/m").unwrap().cost(1, "gateway.example"), None, "it may send a bill");
     let keys = keys_in(|name| (name == "VOYAGE_API_KEY").then(|| "x".into()));
     assert_eq!(keys, [(Provider::Voyage, "VOYAGE_API_KEY")]);
 }

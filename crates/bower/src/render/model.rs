@@ -33,15 +33,16 @@ pub fn cost(cost: &EmbeddingCost, chosen: &Chosen) -> String {
     let (items, model) = (count(cost.waiting, "stored item"), line(&chosen.model));
     let pieces = thousands(all_pieces(cost) as f64);
     let until = format!("{} answers until then", line(&chosen.previous));
-    if chosen.is_service {
+    if let Some(host) = &chosen.host {
         let price = match chosen.dollars {
             None => "its price is not known".to_owned(),
             Some(0.0) => "without a price".to_owned(),
             Some(dollars) => format!("{dollars:.2} dollars at its published price"),
         };
         return format!(
-            "the text of {items} is sent to the service of {model}: {pieces} tokens, {price}; later questions and new texts are sent \
-             too; {until}"
+            "the text of {items} is sent to {model} at {}: {pieces} tokens, {price}; later questions and new texts are sent \
+             too; {until}",
+            line(host)
         );
     }
     let seconds = cost.took_ms * cost.waiting as f64 / cost.sampled.max(1) as f64 / 1_000.0;
@@ -68,8 +69,7 @@ fn thousands(number: f64) -> String {
 pub fn chosen(chosen: &Chosen, dry_run: bool, look: &Look) -> String {
     let name = look.paint(style::TITLE, &line(&chosen.model));
     if dry_run {
-        let state = if chosen.is_service { "was not asked" } else { "is installed" };
-        return format!("{name} {state}; nothing was changed\n");
+        return format!("{name} was not chosen: this was a trial\n");
     }
     let vectors = match chosen.embedded {
         0 => String::new(),

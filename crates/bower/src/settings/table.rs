@@ -38,6 +38,7 @@ const KNOBS: &[Knob] = &[
     ),
     knob("model_key_command", Form::Text, "a command that prints its key, such as: pass show gemini"),
     knob("model_key_file", Form::Folder, "a file that holds its key, which only its owner may read"),
+    knob("model_key_host", Form::Text, "the only host that such a key is sent to; set at its first use"),
     knob("models_folder", Form::Folder, "where models are kept; by default models in the home"),
     knob("threads", Form::Whole(0, 1_024), "threads that embed while indexing; 0 is one per core"),
     knob("document_collection", Form::Text, "the collection that index writes to"),

@@ -37,9 +37,14 @@ fn another_model_answers_after_its_vectors_are_made_and_the_old_one_can_return()
     for text in ["The ferry leaves at seven in the morning.", "Ada Marsh keeps the keys of the boathouse."] {
         home.data(["curate", text]);
     }
-    let trial = home.data(["model", "use", "someone/small", "--from", "small", "--dry-run"]);
+    let trial = ["model", "use", "someone/small", "--from", "small", "--dry-run"];
+    let told = home.data(trial);
+    assert_eq!((&told["switched"], told.get("cost")), (&json!(false), None));
+    assert!(!home.path("models/small/origin.json").exists(), "a trial fetches nothing");
+    home.data(["model", "pull", "someone/small", "--from", "small"]);
+    let told = home.data(trial);
     assert_eq!(
-        (&trial["switched"], &trial["embedded"], &trial["cost"]["waiting"]),
+        (&told["switched"], &told["embedded"], &told["cost"]["waiting"]),
         (&json!(false), &json!(0), &json!(2))
     );
     assert_eq!(asked(&home)["model_used"], "all-MiniLM-L6-v2.i8-2");

@@ -57,7 +57,7 @@ fn holds(folder: &Path, needle: &str) -> bool {
 fn a_service_answers_after_its_vectors_are_made_and_its_key_is_kept_nowhere() {
     let (home, server) = (home(), server());
     let trial = home.data(["model", "use", NAME, "--url", &server.url("/v1"), "--dry-run"]);
-    assert_eq!((&trial["is_service"], &trial["cost"]["waiting"]), (&json!(true), &json!(2)));
+    assert_eq!((&trial["host"], &trial["cost"]["waiting"]), (&json!("127.0.0.1"), &json!(2)));
     assert!(trial["dollars"].as_f64().is_some_and(|dollars| dollars < 0.01), "{trial}");
     assert_eq!(
         (server.requests().len(), asked(&home)["model_used"].clone()),
@@ -95,6 +95,14 @@ fn a_service_answers_after_its_vectors_are_made_and_its_key_is_kept_nowhere() {
     let back = home.data(["model", "back"]);
     assert_eq!((&back["model"], &back["embedded"]), (&json!("all-MiniLM-L6-v2"), &json!(2)));
     assert_eq!(home.data(["model", "back"])["model"], NAME);
+    // Without --url the provider's own address is meant, and the key of the settings was for another host.
+    let ended = home.run(["model", "use", "openai/text-embedding-3-large"]);
+    assert!(
+        ended.status == 3 && ended.out.contains("the key is for 127.0.0.1, not for api.openai.com"),
+        "{ended:?}"
+    );
+    home.data(["model", "back"]);
+    assert_eq!(home.data(["model", "drop", NAME])["vectors"], 4);
 }
 
 #[test]

@@ -59,7 +59,10 @@ impl Engine {
     /// Fails with [`Error::Invalid`] if the index cannot hold vectors of the model's dimension.
     pub fn embedding_cost(&self) -> Result<Option<EmbeddingCost>> {
         let Ok(embedder) = self.model.get() else { return Ok(None) };
-        check_dimension(embedder.dimension())?;
+        // The length of a service's vectors may not be known before it is asked.
+        if embedder.dimension() > 0 {
+            check_dimension(embedder.dimension())?;
+        }
         let waiting = self.store.unembedded(embedder.model(), RowId(0), MOST_LISTED)?;
         if waiting.is_empty() {
             return Ok(None);

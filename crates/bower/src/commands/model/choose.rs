@@ -48,8 +48,9 @@ pub struct Chosen {
     /// What a sample of the texts took; absent if no item lacked a vector.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<EmbeddingCost>,
-    /// Whether the texts go to a service.
-    pub is_service: bool,
+    /// The host of the service that the texts go to; absent for a local model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
     /// Dollars that the service charges for the vectors, by its published price; absent if that is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dollars: Option<f64>,
@@ -58,6 +59,23 @@ pub struct Chosen {
     /// A layer above the settings file that names another model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overridden_by: Option<String>,
+}
+
+impl Chosen {
+    /// Returns the report of a switch that has done nothing yet.
+    fn nothing(model: String, previous: String) -> Self {
+        Self {
+            model,
+            identity: String::new(),
+            previous,
+            switched: false,
+            cost: None,
+            host: None,
+            dollars: None,
+            embedded: 0,
+            overridden_by: None,
+        }
+    }
 }
 
 /// Removed vectors.
@@ -74,14 +92,21 @@ pub fn choose(choice: &Choice, home: &Home, folder: &Path, session: &Session) ->
     let mut settings = session.settings(home)?.settings;
     choice.name.clone_into(&mut settings.model);
     let service = remote::named(&choice.name);
-    let mut target = Target { settings, identity: String::new(), service, changes: Vec::new() };
+    let mut target =
+        Target { settings, identity: String::new(), host: String::new(), service, changes: Vec::new() };
     if target.service.is_some() {
         target.at_service(choice)?;
     } else {
+        if choice.dry_run && !is_installed(choice, folder) {
+            session
+                .out
+                .note(&format!("{} has to be fetched and packed first: bower model pull {0}", choice.name));
+            return switch_nothing(choice, session, home);
+        }
         install(choice, folder, session)?;
         target.identity = identity_of(folder, &choice.name)?;
     }
-    target.changes.push(("model", choice.name.clone()));
+    target.changes.push(("model", Some(choice.name.clone())));
     switch(target, choice.dry_run, choice.yes, home, session)
 }
 
@@ -91,23 +116,20 @@ struct Target {
     settings: Settings,
     /// The identity of its vectors.
     identity: String,
-    /// The service, if it is at one.
+    /// The service, if it is at one, and its host.
     service: Option<Named>,
-    /// Settings to write once its vectors are made.
-    changes: Vec<(&'static str, String)>,
+    host: String,
+    /// Settings to write once its vectors are made; those without a value are taken out.
+    changes: Vec<(&'static str, Option<String>)>,
 }
 
 impl Target {
     /// Takes the address and the dimension of a service, and asks it for vectors of three short texts: a wrong key, address or
     /// model shows before anything else is sent. A trial sends nothing.
     fn at_service(&mut self, choice: &Choice) -> Result<()> {
-        if let Some(url) = &choice.url {
-            self.settings.model_url = Some(url.clone());
-            self.changes.push(("model_url", url.clone()));
-        }
-        if let Some(dimension) = choice.dimension {
-            self.settings.model_dimensions = dimension;
-        }
+        // Those of an earlier service would be another one's.
+        self.settings.model_url.clone_from(&choice.url);
+        self.settings.model_dimensions = choice.dimension.unwrap_or(0);
         let known = self.service.as_ref().and_then(Named::dimension);
         if !choice.dry_run
             && let Some(remote) = remote::chosen(&self.settings, variable)
@@ -119,10 +141,14 @@ impl Target {
         }
         if let Some(remote) = remote::chosen(&self.settings, variable) {
             remote.model().clone_into(&mut self.identity);
+            remote.host().clone_into(&mut self.host);
+            if remote.has_key_of_settings() && self.settings.model_key_host.is_none() {
+                self.changes.push(("model_key_host", Some(self.host.clone())));
+            }
         }
-        if self.settings.model_dimensions > 0 {
-            self.changes.push(("model_dimensions", self.settings.model_dimensions.to_string()));
-        }
+        let dimensions = Some(self.settings.model_dimensions).filter(|dimensions| *dimensions > 0);
+        self.changes.push(("model_url", choice.url.clone()));
+        self.changes.push(("model_dimensions", dimensions.map(|dimensions| dimensions.to_string())));
         Ok(())
     }
 }
@@ -146,31 +172,58 @@ pub fn back(home: &Home, folder: &Path, session: &Session) -> Result<()> {
     name.clone_into(&mut settings.model);
     let identity = last.identity.clone();
     drop(service);
-    if remote::chosen(&settings, variable).is_some_and(|remote| remote.model() != identity) {
+    let remote = remote::chosen(&settings, variable);
+    let host = remote.as_ref().map(|remote| remote.host().to_owned()).unwrap_or_default();
+    if remote.is_some_and(|remote| remote.model() != identity) {
         let reason = format!(
             "made its vectors with another model_url or model_dimensions: run bower model use {name}"
         );
         return Err(Error::Model { model: name, reason }.into());
     }
     let service = remote::named(&name);
-    let target = Target { settings, identity, service, changes: vec![("model", name)] };
+    let target = Target { settings, identity, service, host, changes: vec![("model", Some(name))] };
     switch(target, false, false, home, session)
 }
 
 /// Runs `bower model drop`.
 pub fn drop_vectors(name: &str, folder: &Path, session: &Session) -> Result<()> {
     let service = session.service()?;
-    let identity = identity_of(folder, name).unwrap_or_else(|_| name.to_owned());
-    let vectors = service.engine().drop_vectors(&identity, super::super::now())?;
-    let dropped = Dropped { identity, vectors };
+    let installed = identity_of(folder, name).ok();
+    let short = name.rsplit('/').next().unwrap_or(name);
+    let mut dropped = Dropped { identity: name.to_owned(), vectors: 0 };
+    for kept in service.engine().vector_models()? {
+        let is_named = [Some(name), installed.as_deref()].contains(&Some(&kept.identity))
+            || remote::name_of(&kept.identity).is_some_and(|kept| kept == name)
+            // Also those of another dimension, or of files that are gone.
+            || kept.identity.strip_prefix(short).is_some_and(|rest| rest.starts_with('.')) && !kept.answers;
+        if is_named {
+            dropped.vectors += service.engine().drop_vectors(&kept.identity, super::super::now())?;
+            dropped.identity = kept.identity;
+        }
+    }
     session.out.say(&dropped, |look| render::model::dropped(&dropped, look))
+}
+
+/// Whether a local model is installed with the dimension that was chosen.
+fn is_installed(choice: &Choice, folder: &Path) -> bool {
+    let has_dimension = |dimension: usize| choice.dimension.is_none_or(|chosen| chosen == dimension);
+    model::status(folder, &choice.name).is_ok_and(|status| {
+        let packed = status.folder.join(&status.packed.file);
+        status.state == InstallState::Installed
+            && SentenceEncoder::open(&packed)
+                .map_or(choice.dimension.is_none(), |encoder| has_dimension(encoder.dimension()))
+    })
+}
+
+/// Reports a trial that could not measure anything.
+fn switch_nothing(choice: &Choice, session: &Session, home: &Home) -> Result<()> {
+    let chosen = Chosen::nothing(choice.name.clone(), session.settings(home)?.settings.model);
+    session.out.say(&chosen, |look| render::model::chosen(&chosen, true, look))
 }
 
 /// Fetches and packs the model, unless it is installed with this dimension.
 fn install(choice: &Choice, folder: &Path, session: &Session) -> Result<()> {
-    let installed = model::status(folder, &choice.name)
-        .is_ok_and(|status| status.state == InstallState::Installed && choice.dimension.is_none());
-    if installed {
+    if is_installed(choice, folder) {
         return Ok(());
     }
     let source = match &choice.from {
@@ -182,18 +235,9 @@ fn install(choice: &Choice, folder: &Path, session: &Session) -> Result<()> {
 
 /// Makes the vectors that the store lacks of a model, then names it in the settings file.
 fn switch(target: Target, dry_run: bool, yes: bool, home: &Home, session: &Session) -> Result<()> {
-    let Target { settings, identity, service: named, changes } = target;
-    let mut chosen = Chosen {
-        model: settings.model.clone(),
-        identity,
-        previous: session.settings(home)?.settings.model,
-        switched: false,
-        cost: None,
-        is_service: named.is_some(),
-        dollars: None,
-        embedded: 0,
-        overridden_by: None,
-    };
+    let Target { settings, identity, service: named, host, changes } = target;
+    let mut chosen = Chosen::nothing(settings.model.clone(), session.settings(home)?.settings.model);
+    (chosen.identity, chosen.host) = (identity, named.as_ref().map(|_| host));
     if home.path.join("memory.db").exists() {
         let service = Session::service_of(home, settings)?;
         if !embed_store(&service, named.as_ref(), dry_run, yes, &mut chosen, session)? {
@@ -203,9 +247,11 @@ fn switch(target: Target, dry_run: bool, yes: bool, home: &Home, session: &Sessi
     }
     if !dry_run {
         for (key, value) in changes {
-            let (changed, overridden_by) = config::put(home, key, &value, session)?;
+            let (changed, overridden_by) = config::put(home, key, value.as_deref(), session)?;
             chosen.switched |= changed;
-            chosen.overridden_by = overridden_by.map(|origin| origin.to_string());
+            if key == "model" {
+                chosen.overridden_by = overridden_by.map(|origin| origin.to_string());
+            }
         }
     }
     session.out.say(&chosen, |look| render::model::chosen(&chosen, dry_run, look))
@@ -222,10 +268,11 @@ fn embed_store(
 ) -> Result<bool> {
     chosen.cost = service.engine().embedding_cost()?;
     if let Some(cost) = &chosen.cost {
-        chosen.dollars = named.and_then(|named| named.cost(render::model::all_pieces(cost)));
+        let host = chosen.host.clone().unwrap_or_default();
+        chosen.dollars = named.and_then(|named| named.cost(render::model::all_pieces(cost), &host));
         session.out.note(&render::model::cost(cost, chosen));
         let is_dear = named.is_some() && chosen.dollars.is_none_or(|dollars| dollars > ASKED_DOLLARS);
-        let what = format!("send {} to {}", render::count(cost.waiting, "text"), chosen.model);
+        let what = format!("send {} to {host}", render::count(cost.waiting, "text"));
         if is_dear && !dry_run && !yes && !agreed(&what, "add --yes, or --dry-run to see the price")? {
             return Ok(false);
         }
