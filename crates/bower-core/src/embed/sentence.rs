@@ -8,7 +8,7 @@ mod pack;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use bower_kernels::Isa;
@@ -18,7 +18,7 @@ use super::adapter::{Adapter, Classifier, Statements, adapter};
 use super::bert::{Encoder, EncoderShape, Scratch, Wanted, array, at_path};
 use super::late::{TOKENS_IDENTITY, Tokens, distinct_codes};
 use super::layout::{PackedLayout, damaged};
-use super::pack::{IDENTITY, SHAPE};
+use super::pack::{DEFAULT_MODEL, IDENTITY, SHAPE};
 use super::packed::Packed;
 use super::{EmbeddedQuestion, EmbeddedText, Embedder};
 use crate::error::{Error, Result};
@@ -140,6 +140,15 @@ impl<'a> Window<'a> {
 }
 
 impl SentenceEncoder {
+    /// Returns the path of the packed file of a model, by the value of the setting `model`. Nothing is read.
+    pub fn packed_path(models: &Path, name: &str) -> PathBuf {
+        let folder = models.join(name.rsplit('/').next().unwrap_or(name));
+        match name {
+            DEFAULT_MODEL => folder.join(format!("{IDENTITY}.packed")),
+            _ => folder.join(SENTENCE_PACKED),
+        }
+    }
+
     /// Maps a file that [`super::pack`] or [`pack_sentence`] wrote. Checks the header and all lengths and reads none of the
     /// weights. Those are verified when they are first used, and all at once by [`SentenceEncoder::verify`].
     ///

@@ -6,9 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::config::Settings;
-use crate::embed::{
-    Classifier, DEFAULT_MODEL, Embedder, IDENTITY, SENTENCE_PACKED, SentenceEncoder, Statements,
-};
+use crate::embed::{Classifier, DEFAULT_MODEL, Embedder, SentenceEncoder, Statements};
 use crate::error::Error;
 use crate::request::ModelState;
 
@@ -142,11 +140,7 @@ impl LocalModel {
 
 impl OneModel {
     fn new(models: &Path, name: &str) -> Self {
-        let folder = models.join(name.rsplit('/').next().unwrap_or(name));
-        let packed = match name {
-            DEFAULT_MODEL => folder.join(format!("{IDENTITY}.packed")),
-            _ => folder.join(SENTENCE_PACKED),
-        };
+        let packed = SentenceEncoder::packed_path(models, name);
         let (opened, damaged) = (OnceLock::new(), OnceLock::new());
         Self { name: name.to_owned(), packed, opened, damaged, failed: Mutex::new(None) }
     }

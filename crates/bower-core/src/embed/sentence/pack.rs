@@ -49,8 +49,8 @@ pub struct SentenceOptions {
 /// the files, prompts, window and dimension.
 ///
 /// Fails with [`crate::Error::Model`] that names `name` if the files are not a BERT with pooling by the mean or the first
-/// token, have sizes that the kernels do not support, or a tokenizer of another kind. Fails with [`crate::Error::Io`] or a
-/// related error on the disk.
+/// token. Fails with it too if the kernels do not support the sizes, or the tokenizer is of another kind. Fails with
+/// [`crate::Error::Io`] or a related error on the disk.
 pub fn pack_sentence(
     name: &str,
     source_dir: &Path,

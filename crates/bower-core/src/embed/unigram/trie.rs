@@ -1,8 +1,8 @@
 //! Reads a double-array trie of bytes in place: the format of Darts-clone, which `SentencePiece` writes too.
 //! Every access is checked, so that damaged bytes give other matches and never a panic.
 //!
-//! A unit has 32 bits: the label of the edge that leads to it in bits 0 to 7, whether a value follows in bit 8, the offset
-//! of its children in bits 10 to 30, in steps of 256 if bit 9 is set. A unit with bit 31 is a value of 31 bits.
+//! A unit has 32 bits. Bits 0 to 7 hold the label of the edge that leads to it. Bit 8 says whether a value follows. Bits 10
+//! to 30 hold the offset of its children, in steps of 256 if bit 9 is set. A unit with bit 31 is a value of 31 bits.
 
 /// A trie, borrowed from little-endian units.
 #[derive(Clone, Copy, Debug)]

@@ -325,9 +325,8 @@ fn name_of(folder: &Path, identity: &str) -> Option<String> {
     let entries = std::fs::read_dir(folder).ok()?.flatten();
     let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
     let is_it = |name: &String| {
-        let Ok(status) = model::status(folder, name) else { return false };
-        let packed = status.folder.join(&status.packed.file);
-        SentenceEncoder::open(&packed).is_ok_and(|encoder| encoder.model() == identity)
+        SentenceEncoder::open(&SentenceEncoder::packed_path(folder, name))
+            .is_ok_and(|encoder| encoder.model() == identity)
     };
     names.into_iter().find(is_it)
 }

