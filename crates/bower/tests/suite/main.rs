@@ -25,6 +25,8 @@ mod life;
 mod mcp;
 mod models;
 mod moving;
+#[cfg(target_os = "linux")]
+mod network;
 mod origins;
 #[cfg(unix)]
 mod private;
