@@ -117,6 +117,12 @@ impl ModelTable {
         })
     }
 
+    /// Returns the names of a service's embedding models, in the order of the table.
+    pub fn embedding_models(&self, provider: Provider) -> Vec<&str> {
+        let of_provider = self.embedding.iter().filter(|entry| entry.provider == provider.name());
+        of_provider.map(|entry| entry.model.as_str()).collect()
+    }
+
     /// Returns a chat model.
     pub fn chat(&self, provider: Provider, model: &str) -> Option<&ChatModel> {
         self.chat.iter().find(|entry| entry.provider == provider.name() && entry.model == model)

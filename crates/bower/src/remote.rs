@@ -73,6 +73,18 @@ pub fn named(model: &str) -> Option<Named> {
     (!model.is_empty()).then(|| Named { provider, model: model.to_owned() })
 }
 
+/// Refuses the bare name of a service, of which a model must be named too.
+pub fn check_model_is_named(model: &str) -> Result<()> {
+    let bare = model.trim_end_matches('/');
+    let Some(provider) = Provider::from_name(bare).filter(|provider| *provider != Provider::Anthropic) else {
+        return Ok(());
+    };
+    let models = ModelTable::get().embedding_models(provider);
+    let examples: Vec<String> = models.iter().take(3).map(|model| format!("{bare}/{model}")).collect();
+    let examples = if examples.is_empty() { format!("{bare}/MODEL") } else { examples.join(", ") };
+    Err(Error::invalid(format!("model {model}"), format!("name the model of the service too: {examples}")))
+}
+
 /// Returns the name of the model whose vectors have an identity; `None` for the identity of a local model.
 pub fn name_of(identity: &str) -> Option<String> {
     let mut parts = identity.split(PART);

@@ -54,6 +54,18 @@ fn holds(folder: &Path, needle: &str) -> bool {
 }
 
 #[test]
+fn the_bare_name_of_a_service_is_answered_with_its_models() {
+    for (name, expected) in [("gemini", "gemini/gemini-embedding-001"), ("compatible/", "compatible/MODEL")] {
+        let refused = Home::new().run(["model", "use", name]);
+        assert_eq!(refused.status, 2, "{refused:?}");
+        assert!(
+            refused.out.contains("name the model of the service too") && refused.out.contains(expected),
+            "{refused:?}"
+        );
+    }
+}
+
+#[test]
 fn a_service_answers_after_its_vectors_are_made_and_its_key_is_kept_nowhere() {
     let (home, server) = (home(), server());
     let trial = home.data(["model", "use", NAME, "--url", &server.url("/v1"), "--dry-run"]);

@@ -89,6 +89,7 @@ pub struct Dropped {
 
 /// Runs `bower model use`.
 pub fn choose(choice: &Choice, home: &Home, folder: &Path, session: &Session) -> Result<()> {
+    remote::check_model_is_named(&choice.name)?;
     let mut settings = session.settings(home)?.settings;
     choice.name.clone_into(&mut settings.model);
     let service = remote::named(&choice.name);
