@@ -18,7 +18,7 @@ use bower_core::parts::memory::judge::{self, judge_text};
 use bower_core::parts::store::{
     Decided, DeltaData, Memories, NewMemory, NewTokens, NewVector, SqliteStore, Stamp, WriteAction,
 };
-use bower_core::parts::text::{Language, encode_terms};
+use bower_core::parts::text::encode_terms;
 use bower_core::parts::vector::{halves, in_order};
 use bower_core::request::{
     Clocks, ConsolidateRequest, CurateRequest, PruneRequest, QueryRequest, Selection, SweepRequest,
@@ -70,7 +70,7 @@ fn told(corpus: &Corpus, at: usize, again: usize) -> NewMemory {
         collection: "memories".into(),
         memory_type: judged.memory_type,
         delta: DeltaData {
-            terms: encode_terms(&content, Language::English),
+            terms: encode_terms(&content),
             mentions: Some(encode(&ItemText { content: &content, has_words: true, ..ItemText::default() })),
         },
         summary: judged.summary,

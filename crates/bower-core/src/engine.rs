@@ -14,6 +14,7 @@ mod explore;
 pub mod fuzzing;
 mod index;
 mod indexes;
+mod languages;
 mod late;
 mod maintain;
 mod mentions;

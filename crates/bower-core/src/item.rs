@@ -591,8 +591,9 @@ pub enum Part {
 }
 
 words! {
-    /// A step besides the channels that can be missing, or the store itself if a part of it is missing.
-    Step, "step" { Rerank = "rerank", Tokens = "tokens", Pick = "pick", Store = "store" }
+    /// A step besides the channels that can be missing, the store itself if a part of it is missing, or the model's knowledge
+    /// of a language.
+    Step, "step" { Rerank = "rerank", Tokens = "tokens", Pick = "pick", Store = "store", Language = "language" }
 }
 
 impl From<Channel> for Part {

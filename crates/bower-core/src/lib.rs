@@ -106,7 +106,7 @@ pub mod shared {
     pub use crate::rank::brief::{block as briefing_block, tokens as briefing_tokens};
     pub use crate::rank::time::has_times;
     pub use crate::strength::strength;
-    pub use crate::text::{Language, QueryTerm, Snippet, query_terms, snippet};
+    pub use crate::text::{Language, QueryTerm, Snippet, language_of, query_terms, snippet};
 }
 
 /// The store in one SQLite file: restores a copy of it and salvages a damaged one, without an engine.

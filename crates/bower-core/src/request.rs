@@ -338,6 +338,10 @@ pub struct Answer {
     /// The model whose vectors were compared, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model_used: Option<String>,
+    /// The fields of this answer that are probabilities and were fitted to answers of another model than the one used: they order
+    /// hits, but their size means little.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_calibrated: Vec<String>,
     /// Channels that were missing or failed, with the reason. Empty if the answer is complete.
     pub degraded: Vec<Degraded>,
     /// The cost of the answer.
@@ -659,6 +663,15 @@ pub struct StoreCopy {
     pub replaced: Option<PathBuf>,
 }
 
+/// Number of items in one language.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct LanguageCount {
+    /// The English name of the language in small letters, such as `german`.
+    pub language: String,
+    /// Number of items whose text is in it.
+    pub items: u64,
+}
+
 /// The state of a store and its indexes.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct StatusReport {
@@ -699,6 +712,12 @@ pub struct StatusReport {
     pub uncoded: u64,
     /// Items without a vector of the current model.
     pub unembedded: u64,
+    /// Number of items in each language, the most frequent first; empty if all are English.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub languages: Vec<LanguageCount>,
+    /// What to do about texts in languages that the model does not know, if there are such.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unknown_languages: Option<String>,
     /// The local model and its state.
     pub model: ModelState,
     /// Number of memories of each scope and owner, with its limit.

@@ -46,6 +46,11 @@ pub trait Embedder: Send + Sync {
     /// Returns the dimension of the vectors.
     fn dimension(&self) -> usize;
 
+    /// Whether it was made for texts of many languages, as far as is known; `false` for a model of English alone.
+    fn knows_all_languages(&self) -> bool {
+        true
+    }
+
     /// Returns the vector of a text, at unit length. Every text has one, the empty one too; none is truncated.
     fn embed(&self, text: &str) -> Result<Vec<f32>>;
 

@@ -20,6 +20,7 @@ use super::late::{TOKENS_IDENTITY, Tokens, distinct_codes};
 use super::layout::{PackedLayout, damaged};
 use super::pack::{DEFAULT_MODEL, IDENTITY, SHAPE};
 use super::packed::Packed;
+use super::tokenizer::Tokenizer;
 use super::{EmbeddedQuestion, EmbeddedText, Embedder};
 use crate::error::{Error, Result};
 
@@ -409,6 +410,12 @@ impl Embedder for SentenceEncoder {
 
     fn dimension(&self) -> usize {
         self.about.dimension
+    }
+
+    /// The uncased word pieces that this program reads are those of English models. A model of many languages has a Unigram
+    /// vocabulary.
+    fn knows_all_languages(&self) -> bool {
+        self.parts().is_ok_and(|parts| matches!(parts.encoder.words, Tokenizer::Unigram(_)))
     }
 
     fn embed(&self, text: &str) -> Result<Vec<f32>> {

@@ -6,13 +6,12 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use crate::engine::indexes::LANGUAGE;
 use crate::engine::mentions;
 use crate::error::Result;
 use crate::graph::{EntityOrder, MentionDelta};
 use crate::item::{Change, Coverage, RowId, RowSet};
 use crate::store::{DeltaText, Store};
-use crate::text;
+use crate::text::{self, Language};
 
 /// Most rows of a cached delta; a longer one is read for each question. This many rows take some 12 MB with their vectors.
 /// Compaction usually happens long before.
@@ -34,6 +33,18 @@ pub(crate) struct NewRows {
 }
 
 impl NewRows {
+    /// Returns the languages of texts in the rows, or in some of them, other than English, with the number of texts.
+    pub(crate) fn languages(&self, among: Option<&RowSet>) -> BTreeMap<Language, u64> {
+        let mut languages = BTreeMap::new();
+        for (row, blob) in &self.rows {
+            let language = text::language_in(blob);
+            if language != Language::English && among.is_none_or(|among| among.contains(*row)) {
+                *languages.entry(language).or_default() += 1;
+            }
+        }
+        languages
+    }
+
     /// Returns the mentions that the new rows hold.
     pub(crate) fn as_mentions(&self) -> MentionDelta<'_> {
         let by_entity = self.by_entity.get_or_init(|| EntityOrder::of(&self.rows));
@@ -70,11 +81,11 @@ impl Deltas {
                     // Written by an older version, or damaged.
                     DeltaText::Terms(_) => old.push(row),
                     DeltaText::Text(text) => {
-                        rows.insert(row, text::encode_terms(&text, LANGUAGE).into());
+                        rows.insert(row, text::encode_terms(&text).into());
                     }
                 })?;
                 for text in store.texts(&old)? {
-                    rows.insert(text.row, text::encode_terms(&text.text, LANGUAGE).into());
+                    rows.insert(text.row, text::encode_terms(&text.text).into());
                 }
                 Ok(())
             },

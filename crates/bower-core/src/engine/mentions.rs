@@ -1,6 +1,5 @@
 //! Makes what the text index and the graph index need of new rows, and extracts the mentions of stored ones.
 
-use crate::engine::indexes::LANGUAGE;
 use crate::error::Result;
 use crate::graph::{self, ItemText};
 use crate::item::{Change, RowId, RowSet};
@@ -10,7 +9,7 @@ use crate::text;
 /// Returns the terms and mentions of a memory.
 pub(crate) fn of_memory(content: &str, tags: &[String]) -> DeltaData {
     let source = ItemText { content, tags, has_words: true, ..ItemText::default() };
-    DeltaData { terms: text::encode_terms(content, LANGUAGE), mentions: Some(graph::encode(&source)) }
+    DeltaData { terms: text::encode_terms(content), mentions: Some(graph::encode(&source)) }
 }
 
 /// Returns the terms and mentions of a document's new chunk. `indexed` is its text with title and heading.
@@ -27,7 +26,7 @@ pub(crate) fn of_chunk(document: &NewDocument, chunk: &NewChunk, indexed: &str) 
         triples: &[],
         has_words: document.session.is_some(),
     };
-    DeltaData { terms: text::encode_terms(indexed, LANGUAGE), mentions: Some(graph::encode(&source)) }
+    DeltaData { terms: text::encode_terms(indexed), mentions: Some(graph::encode(&source)) }
 }
 
 /// Returns the rows whose mentions changed after one change and up to another, ascending: those with a new text, and those

@@ -33,14 +33,15 @@ pub(crate) mod wordings;
 use jiff::Timestamp;
 use std::time::Instant;
 
+use crate::embed::IDENTITY;
 use crate::engine::query::load::{add_neighbours, below_successors, load};
 use crate::engine::query::plan::{Depth, MAX_LIMIT, RankRequest};
 use crate::engine::query::record::{SessionTexts, note_found, note_shown};
 use crate::engine::query::time_order::by_time;
 use crate::engine::timing::milliseconds;
-use crate::engine::{Engine, missing};
+use crate::engine::{Engine, languages, missing};
 use crate::error::{Error, Result};
-use crate::item::Visibility;
+use crate::item::{Profile, Visibility};
 use crate::request::{Answer, QueryRequest};
 
 /// Most neighbours on each side of a hit: more are a document, which can be opened.
@@ -108,6 +109,7 @@ pub(crate) fn search(
     let evidence = evidence::pack(engine, visibility, request, &terms, &hits)?;
     ranking.degraded.append(&mut left_out);
     ranking.degraded.extend(missing::degraded(engine)?);
+    ranking.degraded.extend(languages::degraded(engine, query, visibility.is_everything())?);
     Ok(Answer {
         query: query.clone(),
         corrections: corrected.map(|one| one.words).unwrap_or_default(),
@@ -119,10 +121,23 @@ pub(crate) fn search(
         held_back,
         total_found: ranking.fused.len(),
         took_ms: milliseconds(start),
+        not_calibrated: not_calibrated(request.profile, ranking.model_used.as_deref(), engine),
         model_used: ranking.model_used,
         degraded: ranking.degraded,
         effort: if visibility.is_everything() { ranking.effort } else { ranking.effort.of_a_part() },
     })
+}
+
+/// Returns the fields of an answer that are not calibrated for a model: `rank/calibrate.rs` was fitted to answers of the default
+/// model, and to answers by words alone.
+fn not_calibrated(profile: Option<Profile>, model: Option<&str>, engine: &Engine) -> Vec<String> {
+    let is_ours = profile.unwrap_or(engine.settings.profile) == Profile::Bower;
+    let fields: &[&str] = if is_ours && model.is_some_and(|model| model != IDENTITY) {
+        &["score", "band", "answerable", "abstained"]
+    } else {
+        &[]
+    };
+    fields.iter().map(|&field| field.to_owned()).collect()
 }
 
 impl Engine {

@@ -8,11 +8,12 @@ use std::fmt::Write;
 use std::ops::{ControlFlow, Range};
 
 use super::chars::{self, Class};
+use super::detect::language_of;
 use super::language::Language;
 use super::split;
 
 /// Version of these rules. An index of another version is rebuilt, because its terms would not be found.
-pub const ANALYSIS: u32 = 2;
+pub const ANALYSIS: u32 = 3;
 
 /// Longest term in bytes. A longer one is cut and ends in its hash; the longest words of natural languages are shorter.
 const LONGEST_TERM: usize = 64;
@@ -69,7 +70,7 @@ pub struct TermOccurrence<'a> {
 /// without spaces and Hangul give pairs of characters (Lee and Ahn 1996 for Korean); ideographs also single ones.
 pub struct Analyzer {
     language: Language,
-    latin: Stemmer,
+    latin: Option<Stemmer>,
     cyrillic: Stemmer,
     greek: Stemmer,
     arabic: Stemmer,
@@ -95,11 +96,16 @@ impl std::fmt::Debug for Analyzer {
 }
 
 impl Analyzer {
+    /// Creates the analysis of a text in its own language.
+    pub fn of(text: &str) -> Self {
+        Self::new(language_of(text))
+    }
+
     /// Creates the analysis of a language.
     pub fn new(language: Language) -> Self {
         Self {
             language,
-            latin: Stemmer::create(language.latin()),
+            latin: language.latin().map(Stemmer::create),
             cyrillic: Stemmer::create(Algorithm::Russian),
             greek: Stemmer::create(Algorithm::Greek),
             arabic: Stemmer::create(Algorithm::Arabic),
@@ -263,22 +269,7 @@ impl Analyzer {
             Language::Italian => {
                 ["l", "d", "c", "un", "all", "dall", "dell", "nell", "sull", "quell", "quest"].as_slice()
             }
-            Language::Arabic
-            | Language::Danish
-            | Language::Dutch
-            | Language::English
-            | Language::Finnish
-            | Language::German
-            | Language::Greek
-            | Language::Hungarian
-            | Language::Norwegian
-            | Language::Portuguese
-            | Language::Romanian
-            | Language::Russian
-            | Language::Spanish
-            | Language::Swedish
-            | Language::Tamil
-            | Language::Turkish => &[],
+            _ => &[],
         };
         if elides.iter().any(|article| head.eq_ignore_ascii_case(article)) { delta } else { word }
     }
@@ -298,7 +289,7 @@ impl Analyzer {
             return;
         }
         let stem = match u32::from(first) {
-            0..=0x24F | 0x1E00..=0x1EFF if self.language.latin() == Algorithm::English => {
+            0..=0x24F | 0x1E00..=0x1EFF if self.language.latin() == Some(Algorithm::English) => {
                 // English words lose their accents before stemming, all others after it, because their stemmers use accents.
                 if folded.is_ascii() {
                     self.stem_english(folded, term);
@@ -307,7 +298,9 @@ impl Analyzer {
                 }
                 return;
             }
-            0..=0x24F | 0x1E00..=0x1EFF => self.latin.stem(lower),
+            0..=0x24F | 0x1E00..=0x1EFF => {
+                self.latin.as_ref().map_or_else(|| lower.into(), |latin| latin.stem(lower))
+            }
             0x370..=0x3FF | 0x1F00..=0x1FFF => self.greek.stem(lower),
             0x400..=0x52F => self.cyrillic.stem(lower),
             0x600..=0x6FF => self.arabic.stem(lower),
@@ -327,7 +320,7 @@ impl Analyzer {
                 term.push_str(stem);
                 return;
             }
-            let stem = self.latin.stem(folded);
+            let stem = self.latin.as_ref().map_or_else(|| folded.into(), |latin| latin.stem(folded));
             term.push_str(&stem);
             if stems.len() >= REMEMBERED {
                 stems.clear();

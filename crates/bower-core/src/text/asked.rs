@@ -39,7 +39,8 @@ pub struct AskedWord {
 /// Returns the distinct words of a question without its stop words, in order. Wholes of compounds are left out, their
 /// parts are kept.
 pub fn asked_words(question: &str, language: Language) -> Vec<AskedWord> {
-    let kept: HashSet<String> = query_terms(question, language).into_iter().map(|term| term.term).collect();
+    let kept: HashSet<String> =
+        query_terms(question, &[language]).into_iter().map(|term| term.term).collect();
     let mut seen = HashSet::new();
     let mut words = Vec::new();
     Analyzer::new(language).each(question, Purpose::Query, |found| {

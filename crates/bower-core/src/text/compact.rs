@@ -10,7 +10,7 @@ use tantivy::{Index, IndexSettings, IndexWriter, TantivyDocument, TantivyError, 
 use super::analyze::ANALYSIS;
 use super::delta::{self, Entries};
 use super::directory::Files;
-use super::index::{FORMAT, Payload, TOKENIZER, exists, open_index, read_payload, schema};
+use super::index::{FORMAT, LANGUAGE_MARK, Payload, TOKENIZER, exists, open_index, read_payload, schema};
 use super::language::Language;
 use crate::error::{Error, Result};
 use crate::files;
@@ -30,8 +30,6 @@ const DELETED_SHARE: u64 = 4;
 pub struct CompactionPlan<'a> {
     /// The index's coverage afterwards.
     pub next: Coverage,
-    /// The language of the terms; it must equal that of an existing index.
-    pub language: Language,
     /// Rows to remove, whether or not the index contains them.
     pub gone: &'a RowSet,
     /// Memory for terms that are not yet written, in bytes; at least 15 MB are used. More memory means fewer merges.
@@ -75,11 +73,7 @@ pub fn compact(
     };
     let metas = index.load_metas().map_err(failed)?;
     if let Some(payload) = &metas.payload {
-        let found = read_payload(dir, payload)?.language;
-        if found != plan.language {
-            let reason = format!("it was written for {found}, not for {}", plan.language);
-            return Err(Error::Corrupt { at: dir.into(), reason });
-        }
+        read_payload(dir, payload)?;
     }
     let mut index = index;
     let tokenizers = TokenizerManager::default(); // tantivy asks it for "default" even where a field is a number
@@ -112,11 +106,15 @@ pub fn compact(
             let name = str::from_utf8(name).unwrap_or_default();
             (0..count).for_each(|_| document.add_text(fields.speaker, name));
         }
+        let language = delta::language_in(&terms);
+        if language != Language::English {
+            let mark = [LANGUAGE_MARK, language.code().as_bytes()].concat();
+            document.add_text(fields.speaker, str::from_utf8(&mark).unwrap_or_default());
+        }
         document.add_text(fields.text, words);
         writer.add_document(document).map_err(failed)?;
     }
-    let (language, coverage) = (plan.language, plan.next.clone());
-    let payload = Payload { format: FORMAT, analysis: ANALYSIS, language, coverage, sums: true };
+    let payload = Payload { format: FORMAT, analysis: ANALYSIS, coverage: plan.next.clone(), sums: true };
     let payload = serde_json::to_string(&payload).map_err(|cause| Error::index("write", dir, cause))?;
     let mut commit = writer.prepare_commit().map_err(failed)?;
     commit.set_payload(&payload);
@@ -241,13 +239,11 @@ impl TokenStream for Stream<'_> {
 #[cfg(test)]
 mod tests {
     use super::super::analyze::{Analyzer, Purpose};
-    use super::super::{encode_terms, speaker};
+    use super::super::{encode_terms, language_of, speaker};
     use super::*;
     use crate::item::Change;
     use std::collections::BTreeMap;
     use tantivy::tokenizer::{PreTokenizedString, SimpleTokenizer};
-
-    const ENGLISH: Language = Language::English;
 
     /// Returns the sorted contents of the files, because their names are random.
     fn files(dir: &Path) -> BTreeMap<String, Vec<u8>> {
@@ -274,7 +270,11 @@ mod tests {
             document.add_u64(fields.parent, row / 3);
             speaker::terms(text, |term| document.add_text(fields.speaker, term));
             let mut tokens = Vec::new();
-            Analyzer::new(ENGLISH).each(text, Purpose::Index, |found| {
+            let language = language_of(text);
+            if language != Language::English {
+                document.add_text(fields.speaker, format!("\u{1}{}", language.code()));
+            }
+            Analyzer::new(language).each(text, Purpose::Index, |found| {
                 tokens.push(Token {
                     text: found.term.to_owned(),
                     position: tokens.len(),
@@ -301,13 +301,13 @@ mod tests {
         texts.push("dog ".repeat(70_000));
         texts.push(format!("Title\n{}Bo Ann: an elf\nBo: a cod", "Ada: a cod\n".repeat(300)));
         texts.push("x".repeat(3_000));
+        texts.push("Die Häuser am Fluss stehen seit dem Hochwasser leer, sagt der Hausmeister.".into());
         let (fast, slow) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         compact_texts(slow.path(), &texts);
         let next = Coverage { store: "s".into(), change: Change(1), mark: 1 };
-        let plan =
-            CompactionPlan { next, language: ENGLISH, gone: &RowSet::new(), memory_bytes: 0, purge: false };
+        let plan = CompactionPlan { next, gone: &RowSet::new(), memory_bytes: 0, purge: false };
         let mut fresh = (0..).zip(&texts).map(|(row, text)| {
-            let terms = encode_terms(text, ENGLISH);
+            let terms = encode_terms(text);
             Ok(FreshText { row: RowId(row), parent: u64::from(row / 3), terms })
         });
         compact(fast.path(), &plan, &mut fresh).unwrap();

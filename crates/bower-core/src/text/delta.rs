@@ -7,6 +7,7 @@ use std::ops::{ControlFlow, Range};
 use tantivy::fieldnorm::FieldNormReader;
 
 use super::analyze::{ANALYSIS, Analyzer, Purpose};
+use super::detect::language_of;
 use super::examined::Examined;
 use super::language::Language;
 use super::query::QueryTerm;
@@ -15,26 +16,28 @@ use super::speaker;
 use crate::error::{Error, Result};
 use crate::item::{RowId, RowSet, Scored};
 
-/// Bytes before the entries: format, analysis version, two zeros, number of terms with repetitions (`u32`, little endian).
+/// Bytes before the entries: format, analysis version, the two letters of the text's language (zeros for English), number of
+/// terms with repetitions (`u32`, little endian).
 const HEADER: usize = 8;
 
 /// The format's version, the first byte of each blob. Blobs of another format are re-encoded by the process that finds them.
 pub const DELTA_FORMAT: u8 = 3;
 
 /// The first bytes of a blob: terms of another analysis would not be found.
-const FORMAT: [u8; 4] = [DELTA_FORMAT, ANALYSIS as u8, 0, 0];
+const FORMAT: [u8; 2] = [DELTA_FORMAT, ANALYSIS as u8];
 
 /// Upper bound on the speakers' words of a text. A blob that claims more is damaged, and indexing it would exhaust memory.
 const MOST_SPOKEN: usize = 1 << 24;
 
 /// Encodes a text's terms as a blob for [`DeltaScan::push`] and [`super::compact`]. It contains everything that an
-/// index keeps of a text, so a text is analysed once. Each term is there once, ascending: its length in bytes, its
+/// index keeps of a text, so a text is analysed once, in its own language. Each term is there once, ascending: its length in bytes, its
 /// frequency, its bytes. After an empty term follow those of the text's speakers, which do not count in the length.
 ///
 /// Numbers are split into six bits each, lowest first, one byte each; bit 6 is set if another byte follows. So
 /// everything after the header is UTF-8. English needs 7 bytes for a term.
-pub fn encode_terms(text: &str, language: Language) -> Vec<u8> {
+pub fn encode_terms(text: &str) -> Vec<u8> {
     let mut words = Counted::default();
+    let language = language_of(text);
     Analyzer::new(language).each(text, Purpose::Index, |found| {
         words.push(found.term);
         ControlFlow::Continue(())
@@ -42,6 +45,10 @@ pub fn encode_terms(text: &str, language: Language) -> Vec<u8> {
     let length = u32::try_from(words.spans.len()).unwrap_or(u32::MAX);
     let mut blob = Vec::with_capacity(HEADER + words.terms.len() + 2 * words.spans.len());
     blob.extend(FORMAT);
+    match language {
+        Language::English => blob.extend([0, 0]),
+        _ => blob.extend(language.code().as_bytes()),
+    }
     blob.extend(length.to_le_bytes());
     words.write(&mut blob);
     let mut names = Counted::default();
@@ -187,6 +194,12 @@ pub(super) fn entries(blob: &[u8]) -> Option<(&str, &str)> {
     Some((str::from_utf8(words).ok()?, str::from_utf8(names).ok()?))
 }
 
+/// Returns the language of a text from the header of its blob.
+pub fn language_in(blob: &[u8]) -> Language {
+    let code = blob.get(2..4).and_then(|code| str::from_utf8(code).ok());
+    code.and_then(Language::of_code).unwrap_or_default()
+}
+
 /// Returns the number of a text's terms from its header.
 fn length_of(blob: &[u8]) -> u32 {
     u32::from_le_bytes([blob[4], blob[5], blob[6], blob[7]])
@@ -205,9 +218,9 @@ pub fn is_whole(blob: &[u8]) -> bool {
 /// The scan of the delta for one query: push all rows, then [`DeltaScan::finish`] returns the [`Delta`].
 #[derive(Debug)]
 pub struct DeltaScan<'a> {
-    /// The query's terms, in order.
-    terms: Vec<Vec<u8>>,
-    /// One bit for each [`slot`] that a query term has.
+    /// The forms of the query's terms, in order, each with the position of its term.
+    forms: Vec<(Vec<u8>, usize)>,
+    /// One bit for each [`slot`] that a form has.
     slots: u64,
     /// The words by which speakers whom the query names are found, each with its term.
     names: Vec<(String, usize)>,
@@ -230,8 +243,12 @@ fn slot(term: &[u8]) -> u32 {
 pub struct Delta {
     pub(super) statistics: Statistics,
     hits: Vec<Hit>,
-    /// For each hit, one frequency per term of the query.
+    /// The position of the term of each form.
+    forms: Vec<usize>,
+    /// For each hit, one frequency per form.
     frequencies: Vec<u8>,
+    /// The rows in a language other than English.
+    languages: HashMap<RowId, Language>,
     /// Lines of a hit that a person spoke whom a term names: hit, term, and number of lines.
     spoken: Vec<(usize, usize, u32)>,
 }
@@ -254,9 +271,11 @@ impl<'a> DeltaScan<'a> {
             .enumerate()
             .flat_map(|(nth, term)| term.speaker.iter().map(move |word| (word.clone(), nth)));
         let names = names.collect();
-        let terms: Vec<_> = terms.iter().map(|term| term.term.as_bytes().to_vec()).collect();
-        let slots = terms.iter().fold(0, |slots, term| slots | 1 << slot(term));
-        Self { terms, slots, names, keep, counted: None, delta: Delta { statistics, ..Delta::default() } }
+        let forms: Vec<_> = forms(terms).map(|(nth, form)| (form.as_bytes().to_vec(), nth)).collect();
+        let slots = forms.iter().fold(0, |slots, (form, _)| slots | 1 << slot(form));
+        let of_forms = forms.iter().map(|(_, nth)| *nth).collect();
+        let delta = Delta { statistics, forms: of_forms, ..Delta::default() };
+        Self { forms, slots, names, keep, counted: None, delta }
     }
 
     /// Restricts the statistics to these rows, if there are any.
@@ -277,7 +296,12 @@ impl<'a> DeltaScan<'a> {
             return Err(refused());
         }
         let length = length_of(blob);
-        let Delta { statistics, hits, frequencies, spoken } = &mut self.delta;
+        let language = language_in(blob);
+        if language != Language::English {
+            self.delta.languages.insert(row, language);
+        }
+        let Delta { statistics, hits, frequencies, spoken, .. } = &mut self.delta;
+        let width = self.forms.len();
         let (base, first_spoken) = (frequencies.len(), spoken.len());
         let mut found = false;
         let mut entries = Entries::new(&blob[HEADER..]);
@@ -285,10 +309,10 @@ impl<'a> DeltaScan<'a> {
             if self.slots >> slot(term) & 1 == 0 {
                 continue;
             }
-            for (nth, wanted) in self.terms.iter().enumerate() {
+            for (nth, (wanted, _)) in self.forms.iter().enumerate() {
                 if wanted == term {
                     if !found {
-                        frequencies.resize(base + self.terms.len(), 0);
+                        frequencies.resize(base + width, 0);
                         found = true;
                     }
                     frequencies[base + nth] = saturated(count);
@@ -319,11 +343,17 @@ impl<'a> DeltaScan<'a> {
             (true, Some(_)) => u64::from(rounded(length)),
         };
         if found && counts {
-            let row = &frequencies[base..];
-            statistics.frequencies.iter_mut().zip(row).for_each(|(all, one)| *all += u64::from(*one > 0));
+            // The forms of a term follow each other, and a row with several of them counts once.
+            let mut last = None;
+            for ((_, nth), frequency) in self.forms.iter().zip(&frequencies[base..]) {
+                if *frequency > 0 && last != Some(nth) {
+                    statistics.frequencies[*nth] += 1;
+                    last = Some(nth);
+                }
+            }
         }
         if !found && spoken.len() > first_spoken {
-            frequencies.resize(base + self.terms.len(), 0);
+            frequencies.resize(base + width, 0);
             found = true;
         }
         if found && self.keep.is_some_and(|keep| !keep.contains(row)) {
@@ -372,13 +402,14 @@ impl Delta {
 
     /// Returns the best `k` rows, best first, under a BM25; `used[n]` is the query term of the BM25's `n`th term.
     pub(super) fn best(&self, bm25: &Bm25, used: &[usize], k: usize) -> Vec<Scored> {
-        let width = self.statistics.frequencies.len();
+        let width = self.forms.len();
         let scored = self.hits.iter().zip(self.frequencies.chunks_exact(width.max(1)));
+        let forms = self.used_forms(used);
         let scored = scored
             .map(|(hit, frequencies)| {
                 let part =
-                    |(nth, &term): (usize, &usize)| bm25.term(nth, hit.length_id, frequencies[term].into());
-                Scored { row: hit.row, score: used.iter().enumerate().map(part).sum() }
+                    |&(form, nth): &(usize, usize)| bm25.term(nth, hit.length_id, frequencies[form].into());
+                Scored { row: hit.row, score: forms.iter().map(part).sum() }
             })
             .filter(|scored| scored.score > 0.0)
             .collect();
@@ -387,6 +418,12 @@ impl Delta {
 }
 
 impl Delta {
+    /// Returns the forms of the used terms, each with the position of its term in `used`.
+    fn used_forms(&self, used: &[usize]) -> Vec<(usize, usize)> {
+        let place = |term: usize| used.iter().position(|used| *used == term);
+        self.forms.iter().enumerate().filter_map(|(form, &term)| Some((form, place(term)?))).collect()
+    }
+
     /// Writes the rows of the delta into `examined`; returns the positions of the other rows.
     pub(super) fn examine(
         &self,
@@ -395,19 +432,23 @@ impl Delta {
         rows: &[RowId],
         examined: &mut Examined,
     ) -> Vec<usize> {
-        let width = self.statistics.frequencies.len();
+        let width = self.forms.len();
+        let forms = self.used_forms(used);
         let at: HashMap<RowId, usize> = self.hits.iter().zip(0..).map(|(hit, at)| (hit.row, at)).collect();
         let mut rest = Vec::with_capacity(rows.len());
         let mut places: HashMap<usize, usize> = HashMap::new();
         for (place, row) in rows.iter().enumerate() {
+            if let Some(&language) = self.languages.get(row) {
+                examined.rows[place].language = language;
+            }
             let Some(&at) = at.get(row) else {
                 rest.push(place);
                 continue;
             };
             let hit = &self.hits[at];
             places.insert(at, place);
-            for (nth, &term) in used.iter().enumerate() {
-                let frequency = self.frequencies[at * width + term];
+            for &(form, nth) in &forms {
+                let frequency = self.frequencies[at * width + form];
                 if frequency > 0 {
                     examined.add(place, nth, bm25.term(nth, hit.length_id, frequency.into()));
                 }
@@ -470,7 +511,16 @@ pub(super) fn idf_sum(terms: &[QueryTerm], statistics: &Statistics) -> f32 {
 pub(super) fn weigh(terms: &[QueryTerm], statistics: &Statistics, used: &[usize]) -> Bm25 {
     let frequencies = used.iter().map(|&nth| statistics.frequencies[nth]).collect();
     let statistics = Statistics { docs: statistics.docs, tokens: statistics.tokens, frequencies };
-    Bm25::new(&statistics, used.iter().map(|&nth| terms[nth].weight))
+    let most_forms = terms.iter().map(|term| 1 + term.variants.len()).max().unwrap_or(1);
+    Bm25::new(&statistics, used.iter().map(|&nth| terms[nth].weight), most_forms)
+}
+
+/// Returns the forms of each term of a question in order, with the position of the term.
+pub fn forms(terms: &[QueryTerm]) -> impl Iterator<Item = (usize, &str)> {
+    terms.iter().enumerate().flat_map(|(nth, term)| {
+        let variants = term.variants.iter().map(String::as_str);
+        std::iter::once(term.term.as_str()).chain(variants).map(move |form| (nth, form))
+    })
 }
 
 #[cfg(test)]
@@ -478,19 +528,17 @@ mod tests {
     use super::super::query::query_terms;
     use super::*;
 
-    const ENGLISH: Language = Language::English;
-
     #[test]
     fn a_blob_holds_each_term_once_with_its_frequency() {
-        let check = |text: &str, expected: &[u8]| assert_eq!(encode_terms(text, ENGLISH), expected, "{text}");
-        check("", &[3, 2, 0, 0, 0, 0, 0, 0]);
-        check("a dog, a cat", b"\x03\x02\0\0\x04\0\0\0\x01\x02a\x03\x01cat\x03\x01dog");
+        let check = |text: &str, expected: &[u8]| assert_eq!(encode_terms(text), expected, "{text}");
+        check("", &[3, 3, 0, 0, 0, 0, 0, 0]);
+        check("a dog, a cat", b"\x03\x03\0\0\x04\0\0\0\x01\x02a\x03\x01cat\x03\x01dog");
         // 301 = 0x12D terms; 300 = 4 * 64 + 44.
         let many = format!("{} x", "dog ".repeat(300));
-        check(&many, b"\x03\x02\0\0\x2d\x01\0\0\x03\x6c\x04dog\x01\x01x");
-        check("Ada: yes", b"\x03\x02\0\0\x02\0\0\0\x03\x01ada\x03\x01yes\0\x01\x01:\x03\x01ada");
+        check(&many, b"\x03\x03\0\0\x2d\x01\0\0\x03\x6c\x04dog\x01\x01x");
+        check("Ada: yes", b"\x03\x03\0\0\x02\0\0\0\x03\x01ada\x03\x01yes\0\x01\x01:\x03\x01ada");
         let words: Vec<_> = (0..200).map(|nth| format!("{}{nth}", "\u{e9}".repeat(nth % 50))).collect();
-        let blob = encode_terms(&words.join(", "), ENGLISH);
+        let blob = encode_terms(&words.join(", "));
         let terms: Vec<_> = Entries::new(&blob[HEADER..]).map(|(term, _)| term).collect();
         assert!(terms.is_sorted() && terms.len() >= 200 && is_whole(&blob));
     }
@@ -508,11 +556,11 @@ mod tests {
 
     #[test]
     fn the_delta_alone_is_searched() {
-        let terms = query_terms("brown dogs", ENGLISH);
+        let terms = query_terms("brown dogs", &[]);
         let keep: RowSet = [RowId(1), RowId(2), RowId(3), RowId(4)].into_iter().collect();
         let mut scan = DeltaScan::new(&terms, Some(&keep));
         for (row, text) in [(4, "a dog"), (3, "a dog"), (2, "a cat"), (1, "a brown dog"), (9, "brown dog")] {
-            scan.push(RowId(row), &encode_terms(text, ENGLISH)).unwrap();
+            scan.push(RowId(row), &encode_terms(text)).unwrap();
         }
         let delta = scan.finish();
         let found: Vec<_> = search_delta(&terms, 10, &delta).iter().map(|scored| scored.row.0).collect();
@@ -524,13 +572,13 @@ mod tests {
     /// Tries every proper prefix of a blob, and other formats.
     #[test]
     fn what_is_no_blob_is_refused() {
-        let whole = encode_terms("Ada: a dog and a cat", ENGLISH);
-        let mut scan = DeltaScan::new(&query_terms("ada", ENGLISH), None);
+        let whole = encode_terms("Ada: a dog and a cat");
+        let mut scan = DeltaScan::new(&query_terms("ada", &[]), None);
         let refused = |scan: &mut DeltaScan<'_>, blob: &[u8]| {
             let error = scan.push(RowId(7), blob).unwrap_err().to_string();
             assert!(error.starts_with("terms of row 7: ") && !is_whole(blob), "{error}");
         };
-        for blob in [&[][..], &[3, 1, 0], &[2, 0, 0, 0, 0, 0, 0, 0], &[3, 1, 0, 0, 1, 0, 0, 0, 5, 1, 97]] {
+        for blob in [&[][..], &[3, 1, 0], &[2, 0, 0, 0, 0, 0, 0, 0], &[3, 2, 0, 0, 1, 0, 0, 0, 5, 1, 97]] {
             refused(&mut scan, blob);
         }
         for cut in [HEADER + 1, HEADER + 2, whole.len() - 1] {
@@ -546,11 +594,12 @@ mod tests {
     fn every_text_has_whole_terms_and_no_blob_claims_more_than_there_can_be() {
         for text in ["س ـ: مرحبا\nس ـ: مرحبا", "🅰: hello\n🅰: again", "Ada: a cod", "ـ", ""]
         {
-            assert!(is_whole(&encode_terms(text, Language::English)), "{text}");
+            assert!(is_whole(&encode_terms(text)), "{text}");
         }
         // One word "a", and a speaker "a" with a given frequency.
         let blob = |words: usize, length: u32, names: usize| {
             let mut blob = FORMAT.to_vec();
+            blob.extend([0, 0]);
             blob.extend(length.to_le_bytes());
             for (count, end) in [(words, true), (names, false)] {
                 put_number(&mut blob, 1);

@@ -1,5 +1,6 @@
 //! The BM25 results of given rows for a question.
 
+use super::language::Language;
 use super::score::MOST_OF_A_TERM;
 
 /// The BM25 results of given rows for a question.
@@ -26,6 +27,8 @@ pub struct RowWords {
     pub score: f32,
     /// The row's indexed parent, 0 if it has none; `None` if the index lacks the row.
     pub parent: Option<u64>,
+    /// The language of its text.
+    pub language: Language,
 }
 
 impl Examined {
@@ -98,7 +101,7 @@ impl Examined {
 
     pub(super) fn add(&mut self, place: usize, nth: usize, part: f32) {
         self.rows[place].score += part;
-        self.parts[place * self.weights.len() + nth] = part;
+        self.parts[place * self.weights.len() + nth] += part;
     }
 
     /// Returns the part of each used term in the row at a position.

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::ops::{ControlFlow, Range};
 
 use super::analyze::{Analyzer, Purpose};
+use super::delta::forms;
 use super::language::Language;
 use super::query::QueryTerm;
 
@@ -25,7 +26,7 @@ struct Match {
 
 /// Returns the window of at most `max_chars` characters (ellipses not counted) with the most distinct terms, then the
 /// most matches, then the earliest. It begins with a sentence if one starts nearby. It is cut at spaces if there are
-/// any, never inside a character. Terms match by stem, as in the index. Line breaks and other white space become single
+/// any, never inside a character. Terms match by their stem in `language`, the text's, as in the index. Line breaks and other white space become single
 /// spaces.
 pub fn snippet(text: &str, terms: &[QueryTerm], language: Language, max_chars: usize) -> Snippet {
     let text = one_line(text);
@@ -82,8 +83,7 @@ fn one_line(text: &str) -> String {
 
 /// Returns the matches by start, then longest first. Merging the marks removes parts of a compound that matches as a whole.
 fn matches(text: &str, terms: &[QueryTerm], language: Language) -> Vec<Match> {
-    let wanted: HashMap<&str, usize> =
-        terms.iter().enumerate().map(|(nth, term)| (term.term.as_str(), nth)).collect();
+    let wanted: HashMap<&str, usize> = forms(terms).map(|(nth, form)| (form, nth)).collect();
     let mut found = Vec::new();
     Analyzer::new(language).each(text, Purpose::Index, |term| {
         if let Some(&nth) = wanted.get(term.term) {
@@ -163,7 +163,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn check(text: &str, question: &str, max_chars: usize, expected: &str) {
-        let terms = query_terms(question, Language::English);
+        let terms = query_terms(question, &[]);
         let shown = snippet(text, &terms, Language::English, max_chars);
         let mut marked = shown.text.clone();
         for mark in shown.marks.iter().rev() {
@@ -188,7 +188,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_text_has_a_snippet(text in any::<String>(), question in any::<String>(), max in 0_usize..60) {
-            let terms = query_terms(&question, Language::English);
+            let terms = query_terms(&question, &[]);
             let shown = snippet(&text, &terms, Language::English, max);
             prop_assert!(shown.text.chars().count() <= max + 2);
             let mut end = 0;

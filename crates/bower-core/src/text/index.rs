@@ -6,11 +6,12 @@ mod best;
 mod columns;
 mod examine;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use tantivy::index::SegmentReader;
-use tantivy::postings::{Postings, TermInfo};
+use tantivy::postings::{Postings, SegmentPostings, TermInfo};
 use tantivy::schema::{FAST, Field, INDEXED, IndexRecordOption, Schema, TextFieldIndexing, TextOptions};
 use tantivy::{DocId, DocSet, Index, ReloadPolicy, Searcher, TERMINATED, TantivyError, Term};
 
@@ -30,6 +31,11 @@ pub(super) const FORMAT: u32 = 2;
 /// The name of the field's tokenizer. Compaction passes terms that are already analysed.
 pub(super) const TOKENIZER: &str = "bower";
 
+/// A row in a language other than English has this byte and the two letters of the language among its speakers. No speaker's
+/// name has a control character.
+pub(super) const LANGUAGE_MARK: &[u8] = b"\x01";
+const AFTER_LANGUAGE_MARK: &[u8] = b"\x02";
+
 /// Seeking one document in a term's list costs as much as reading this many documents of it.
 const SEEKING: usize = 16;
 
@@ -38,7 +44,6 @@ const SEEKING: usize = 16;
 pub(super) struct Payload {
     pub(super) format: u32,
     pub(super) analysis: u32,
-    pub(super) language: Language,
     pub(super) coverage: Coverage,
     /// Whether the commit has checksums for its files' blocks; `directory.rs` reads this. Older versions wrote none.
     #[serde(default)]
@@ -118,12 +123,6 @@ impl TextIndex {
         &self.payload.coverage
     }
 
-    /// Returns the index's language, in which questions must be analysed.
-    #[cfg(feature = "parts")]
-    pub fn language(&self) -> Language {
-        self.payload.language
-    }
-
     /// Returns the number of rows in the index.
     pub fn len(&self) -> u64 {
         self.searcher.num_docs()
@@ -160,14 +159,57 @@ impl TextIndex {
         self.len() == 0
     }
 
-    /// Returns for each term the number of rows that contain it.
+    /// Returns for each term the number of rows that contain it, or the sum of these numbers of its forms.
     pub(super) fn rows_with(&self, terms: &[QueryTerm]) -> Result<Vec<u64>> {
-        let failed = |cause: TantivyError| Error::index("search", &self.dir, cause);
-        terms
-            .iter()
-            .map(|term| self.searcher.doc_freq(&Term::from_field_text(self.fields.text, &term.term)))
-            .collect::<Result<_, _>>()
-            .map_err(failed)
+        let mut rows = vec![0; terms.len()];
+        for (nth, form) in delta::forms(terms) {
+            let found = self.searcher.doc_freq(&Term::from_field_text(self.fields.text, form));
+            rows[nth] += found.map_err(|cause| Error::index("search", &self.dir, cause))?;
+        }
+        Ok(rows)
+    }
+
+    /// Returns the languages of its rows other than English, each with its number of rows. With `counted` only these rows
+    /// count; otherwise also those that were deleted and are still in its files.
+    pub fn languages(&self, counted: Option<Allowed<'_>>) -> Result<BTreeMap<Language, u64>> {
+        let mut languages = BTreeMap::new();
+        for (segment, columns) in self.searcher.segment_readers().iter().zip(&self.columns) {
+            self.each_language(segment, |language, postings| {
+                let counts = |doc: DocId| {
+                    let is_alive = segment.alive_bitset().is_none_or(|alive| alive.is_alive(doc));
+                    let row = RowId(columns.rows.get_val(doc) as u32);
+                    counted.is_none_or(|counted| is_alive && counted.contains(row))
+                };
+                // Without a selection nothing needs to be read.
+                let mut rows = if counted.is_none() { u64::from(postings.size_hint()) } else { 0 };
+                while counted.is_some() && postings.doc() != TERMINATED {
+                    rows += u64::from(counts(postings.doc()));
+                    postings.advance();
+                }
+                if rows > 0 {
+                    *languages.entry(language).or_default() += rows;
+                }
+            })
+            .map_err(|cause| Error::index("read the languages of", &self.dir, cause))?;
+        }
+        Ok(languages)
+    }
+
+    /// Passes each language of a segment's rows other than English, with the documents in it.
+    fn each_language(
+        &self,
+        segment: &SegmentReader,
+        mut each: impl FnMut(Language, &mut SegmentPostings),
+    ) -> tantivy::Result<()> {
+        let inverted = segment.inverted_index(self.fields.speaker)?;
+        let mut marks = inverted.terms().range().ge(LANGUAGE_MARK).lt(AFTER_LANGUAGE_MARK).into_stream()?;
+        while let Some((mark, info)) = marks.next() {
+            let code = str::from_utf8(&mark[LANGUAGE_MARK.len()..]).unwrap_or_default();
+            if let Some(language) = Language::of_code(code) {
+                each(language, &mut inverted.read_postings_from_terminfo(info, IndexRecordOption::Basic)?);
+            }
+        }
+        Ok(())
     }
 
     /// Verifies every byte of the index, for `doctor`; fails on the first damaged file.
@@ -190,11 +232,15 @@ impl TextIndex {
         let used = delta::select(terms, &statistics);
         let bm25 = delta::weigh(terms, &statistics, &used);
         let idf_sum = delta::idf_sum(terms, &statistics);
+        let forms = delta::forms(terms).map(|(nth, _)| nth).enumerate();
+        let forms =
+            forms.filter_map(|(form, term)| Some((form, used.iter().position(|used| *used == term)?)));
+        let forms = forms.collect();
         let terms = used.iter().map(|&nth| terms[nth].clone()).collect();
-        Ok(Prepared { infos, used, terms, bm25, idf_sum })
+        Ok(Prepared { infos, used, forms, terms, bm25, idf_sum })
     }
 
-    /// Returns the statistics of index and delta together, and each segment's position of each term.
+    /// Returns the statistics of index and delta together, and each segment's position of each form of the terms.
     pub(super) fn statistics(
         &self,
         terms: &[QueryTerm],
@@ -219,8 +265,9 @@ impl TextIndex {
             }
             statistics.frequencies.copy_from_slice(waiting);
         }
-        let lookups: Vec<Term> =
-            terms.iter().map(|term| Term::from_field_text(self.fields.text, &term.term)).collect();
+        let (words, lookups): (Vec<usize>, Vec<Term>) = delta::forms(terms)
+            .map(|(nth, form)| (nth, Term::from_field_text(self.fields.text, form)))
+            .unzip();
         let mut infos = Vec::with_capacity(self.searcher.segment_readers().len());
         for (segment, columns) in self.searcher.segment_readers().iter().zip(&self.columns) {
             let inverted = segment.inverted_index(self.fields.text).map_err(failed)?;
@@ -228,12 +275,13 @@ impl TextIndex {
             let found = found.map_err(|cause| Error::index("search", &self.dir, cause))?;
             match counted {
                 None => {
-                    for (frequency, info) in statistics.frequencies.iter_mut().zip(&found) {
-                        *frequency += info.as_ref().map_or(0, |info| u64::from(info.doc_freq));
+                    for (&nth, info) in words.iter().zip(&found) {
+                        statistics.frequencies[nth] +=
+                            info.as_ref().map_or(0, |info| u64::from(info.doc_freq));
                     }
                 }
                 Some(counted) => self
-                    .count(segment, columns, counted, &found, &mut statistics)
+                    .count(segment, columns, counted, &words, &found, &mut statistics)
                     .map_err(|cause| Error::index("search", &self.dir, cause))?,
             }
             infos.push(found);
@@ -247,7 +295,8 @@ impl TextIndex {
         segment: &SegmentReader,
         columns: &Columns,
         counted: Allowed<'_>,
-        terms: &[Option<TermInfo>],
+        words: &[usize],
+        forms: &[Option<TermInfo>],
         statistics: &mut Statistics,
     ) -> tantivy::Result<()> {
         let docs = columns.kept(segment, self.docs, counted).unwrap_or_else(|| {
@@ -263,8 +312,9 @@ impl TextIndex {
         statistics.tokens += docs.iter().map(|&doc| u64::from(lengths.fieldnorm(doc))).sum::<u64>();
         let inverted = segment.inverted_index(self.fields.text)?;
         let mut is_counted = Vec::new();
-        for (frequency, info) in statistics.frequencies.iter_mut().zip(terms) {
+        for (&nth, info) in words.iter().zip(forms) {
             let Some(info) = info else { continue };
+            let frequency = &mut statistics.frequencies[nth];
             let mut postings = inverted.read_postings_from_terminfo(info, IndexRecordOption::Basic)?;
             if docs.len() < info.doc_freq as usize / SEEKING {
                 for &doc in &docs {
@@ -319,8 +369,8 @@ impl TextIndex {
             let rows = &columns.rows;
             let inverted = segment.inverted_index(self.fields.text)?;
             let mut cursors = Vec::with_capacity(question.used.len());
-            for (nth, &term) in question.used.iter().enumerate() {
-                if let Some(info) = &infos[term] {
+            for &(form, nth) in &question.forms {
+                if let Some(info) = &infos[form] {
                     let option = IndexRecordOption::WithFreqs;
                     let postings = inverted.read_block_postings_from_terminfo(info, option)?;
                     cursors.push(best::Cursor::new(postings, nth));
@@ -360,8 +410,8 @@ impl TextIndex {
         let segment: &SegmentReader = self.searcher.segment_reader(ord as u32);
         let inverted = segment.inverted_index(self.fields.text)?;
         let norms = segment.get_fieldnorms_reader(self.fields.text)?;
-        for (nth, &term) in question.used.iter().enumerate() {
-            let Some(info) = &question.infos[ord][term] else { continue };
+        for &(form, nth) in &question.forms {
+            let Some(info) = &question.infos[ord][form] else { continue };
             let mut postings = inverted.read_postings_from_terminfo(info, IndexRecordOption::WithFreqs)?;
             for &(doc, place) in docs {
                 if postings.doc() < doc {
@@ -379,10 +429,12 @@ impl TextIndex {
 /// A question prepared for one generation of the index.
 #[derive(Debug)]
 pub struct Prepared {
-    /// For each segment, the position of each term.
+    /// For each segment, the position of each form of the question's terms.
     infos: Vec<Vec<Option<TermInfo>>>,
     /// The positions of the terms that are searched for.
     used: Vec<usize>,
+    /// The positions of their forms, each with the position of its term in `used`.
+    forms: Vec<(usize, usize)>,
     /// Those terms.
     terms: Vec<QueryTerm>,
     bm25: Bm25,

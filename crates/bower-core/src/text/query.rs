@@ -5,8 +5,9 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use super::analyze::{Analyzer, Purpose, TermOccurrence, TermShape};
+use super::detect::likeliest;
 use super::language::Language;
-use super::stopwords;
+use super::stopwords::StopWords;
 
 /// Most distinct terms of a question; the rest of a pasted book adds cost, not meaning. The search then keeps the
 /// rarest (see [`super::index::TextIndex::search`]).
@@ -20,6 +21,8 @@ const MOST_NAMES: usize = 64;
 pub struct QueryTerm {
     /// The indexed term.
     pub term: String,
+    /// The other terms that the word has in texts of other languages, whose stemmers differ.
+    pub variants: Vec<String>,
     /// Factor on the term's BM25 score: its frequency in the question (1 and up).
     pub weight: f32,
     /// Whether it is a name in the question: a capital within a sentence, a compound (`web-041`, `userId`), a word with digits.
@@ -30,25 +33,34 @@ pub struct QueryTerm {
 }
 
 impl QueryTerm {
+    fn add_variant(&mut self, term: &str) {
+        if self.term != term && !self.variants.iter().any(|variant| variant == term) {
+            self.variants.push(term.to_owned());
+        }
+    }
+
     /// Makes a term that names nobody.
     pub fn of(term: impl Into<String>) -> Self {
-        Self { term: term.into(), weight: 1.0, is_name: false, speaker: Vec::new() }
+        Self { term: term.into(), variants: Vec::new(), weight: 1.0, is_name: false, speaker: Vec::new() }
     }
 }
 
 /// Returns the distinct terms of a question in the order of their first occurrence; empty only for an empty text.
 ///
-/// English stop words are removed unless nothing else remains (`who is it`). In other languages only BM25's rarity
-/// weighs words. A stop word in capitals amid lower case is a name and stays (`WHO`, `IT`). So does a capitalised `May`
+/// Terms are those of the word in an English text, with variants for texts in `languages`. Stop words of the question's own
+/// language, which is English or one of these, are removed unless nothing else remains (`who is it`). A stop word in capitals amid lower case is a name and stays (`WHO`, `IT`). So does a capitalised `May`
 /// or `Will` that does not begin the question.
-pub fn query_terms(text: &str, language: Language) -> Vec<QueryTerm> {
+pub fn query_terms(text: &str, languages: &[Language]) -> Vec<QueryTerm> {
+    let stop_words = StopWords::of(likeliest(text, languages));
     let mut kept = Terms::default();
     let mut stops = Terms::default();
     let has_lower = text.contains(|c: char| c.is_lowercase());
     let mut first = true;
     let mut names = 0;
-    Analyzer::new(language).each(text, Purpose::Query, |found| {
-        let stop = language == Language::English && is_stop(text, &found, has_lower, first);
+    // By its place in the question, whether a word is a stop word, and its position among these or the other terms.
+    let mut places: HashMap<(usize, usize), (bool, usize)> = HashMap::new();
+    Analyzer::new(Language::English).each(text, Purpose::Query, |found| {
+        let stop = is_stop(&stop_words, text, &found, has_lower, first);
         let is_name = is_name(text, &found, has_lower, first);
         first = false;
         let speaker: Vec<String> = match found.shape {
@@ -59,10 +71,20 @@ pub fn query_terms(text: &str, language: Language) -> Vec<QueryTerm> {
         };
         names += speaker.len();
         let terms = if stop { &mut stops } else { &mut kept };
-        terms.add(QueryTerm { is_name: is_name && !stop, speaker, ..QueryTerm::of(found.term) });
+        let nth = terms.add(QueryTerm { is_name: is_name && !stop, speaker, ..QueryTerm::of(found.term) });
+        places.insert((found.at.start, found.at.end), (stop, nth));
         let full = kept.list.len() >= MOST_TERMS;
         if full { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
+    for &language in languages.iter().filter(|language| **language != Language::English) {
+        Analyzer::new(language).each(text, Purpose::Query, |found| {
+            if let Some(&(stop, nth)) = places.get(&(found.at.start, found.at.end)) {
+                let terms = if stop { &mut stops } else { &mut kept };
+                terms.list[nth].add_variant(found.term);
+            }
+            ControlFlow::Continue(())
+        });
+    }
     if kept.list.is_empty() { stops.list } else { kept.list }
 }
 
@@ -83,7 +105,13 @@ fn is_name(text: &str, found: &TermOccurrence<'_>, has_lower: bool, first: bool)
     }
 }
 
-fn is_stop(text: &str, found: &TermOccurrence<'_>, has_lower: bool, first: bool) -> bool {
+fn is_stop(
+    stop_words: &StopWords,
+    text: &str,
+    found: &TermOccurrence<'_>,
+    has_lower: bool,
+    first: bool,
+) -> bool {
     if found.shape != TermShape::Word {
         return false;
     }
@@ -92,7 +120,7 @@ fn is_stop(text: &str, found: &TermOccurrence<'_>, has_lower: bool, first: bool)
         && shown.chars().filter(|c| c.is_uppercase()).count() >= 2
         && !shown.contains(char::is_lowercase);
     let named = !first && shown.starts_with(char::is_uppercase);
-    (stopwords::is_stop(found.folded) && !shouted) || (stopwords::is_name_or_stop(found.folded) && !named)
+    (stop_words.has(found.folded) && !shouted) || (stop_words.has_or_name(found.folded) && !named)
 }
 
 #[derive(Default)]
@@ -102,7 +130,8 @@ struct Terms {
 }
 
 impl Terms {
-    fn add(&mut self, term: QueryTerm) {
+    /// Adds a term, or its count to the same term; returns its position.
+    fn add(&mut self, term: QueryTerm) -> usize {
         if let Some(&at) = self.at.get(&term.term) {
             let known = &mut self.list[at];
             known.weight += 1.0;
@@ -110,10 +139,12 @@ impl Terms {
             known.speaker.extend(term.speaker);
             known.speaker.sort_unstable();
             known.speaker.dedup();
-            return;
+            return at;
         }
-        self.at.insert(term.term.clone(), self.list.len());
+        let at = self.list.len();
+        self.at.insert(term.term.clone(), at);
         self.list.push(term);
+        at
     }
 }
 
@@ -124,7 +155,7 @@ mod tests {
     #[test]
     fn a_question_names_things_by_their_shape() {
         let names = |text: &str| {
-            let terms = query_terms(text, Language::English).into_iter().filter(|term| term.is_name);
+            let terms = query_terms(text, &[]).into_iter().filter(|term| term.is_name);
             terms.map(|term| term.term).collect::<Vec<_>>().join(" ")
         };
         assert_eq!(names("which IP does host web-041 have?"), "web041");
@@ -134,7 +165,7 @@ mod tests {
     }
 
     fn check(text: &str, expected: &str) {
-        let terms = query_terms(text, Language::English);
+        let terms = query_terms(text, &[]);
         let shown: Vec<_> = terms.iter().map(|t| format!("{}:{}", t.term, t.weight)).collect();
         assert_eq!(shown.join(" "), expected, "{text}");
     }
@@ -155,9 +186,27 @@ mod tests {
     }
 
     #[test]
+    fn a_word_has_the_stems_of_all_languages_and_the_question_loses_its_own_small_words() {
+        let check = |text: &str, languages: &[Language], expected: &str| {
+            let terms = query_terms(text, languages).into_iter();
+            let shown: Vec<_> = terms
+                .map(|t| std::iter::once(t.term).chain(t.variants).collect::<Vec<_>>().join("|"))
+                .collect();
+            assert_eq!(shown.join(" "), expected, "{text}");
+        };
+        let german = &[Language::German];
+        // Snowball: `häuser` and `hauses` have the German stem `haus`.
+        check("Wo stehen die Häuser?", german, "stehen|steh hauser|haus");
+        check("Where are the houses?", german, "hous");
+        check("die houses", &[], "die hous");
+        // French leaves out the article of `l'homme`.
+        check("où est l'homme aujourd'hui?", &[Language::French, Language::German], "lhomm|homm aujourdhui");
+    }
+
+    #[test]
     fn a_megabyte_is_capped() {
         let words: Vec<_> = (0..200_000).map(|n| format!("w{n}")).collect();
         let text = words.join(" ");
-        assert_eq!(query_terms(&text, Language::English).len(), MOST_TERMS);
+        assert_eq!(query_terms(&text, &[]).len(), MOST_TERMS);
     }
 }

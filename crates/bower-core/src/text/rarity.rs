@@ -53,14 +53,14 @@ pub fn rarity(
 mod tests {
     use super::*;
     use crate::item::RowId;
-    use crate::text::{DeltaScan, Language, encode_terms, query_terms};
+    use crate::text::{DeltaScan, encode_terms, query_terms};
 
     #[test]
     fn rows_of_the_delta_are_counted() {
-        let terms = query_terms("port server zebra", Language::English);
+        let terms = query_terms("port server zebra", &[]);
         let mut scan = DeltaScan::new(&terms, None);
         for (row, text) in ["the port, the port", "a server port", "nothing"].iter().enumerate() {
-            scan.push(RowId(row as u32), &encode_terms(text, Language::English)).unwrap();
+            scan.push(RowId(row as u32), &encode_terms(text)).unwrap();
         }
         let found = rarity(None, &scan.finish(), &terms, None).unwrap();
         assert_eq!(found, Rarity { rows: 3, having: vec![2, 1, 0] });

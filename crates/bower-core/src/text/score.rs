@@ -42,8 +42,9 @@ pub(super) struct Bm25 {
 }
 
 impl Bm25 {
-    /// Creates the BM25; `boosts` has one entry per term, like `statistics.frequencies`.
-    pub fn new(statistics: &Statistics, boosts: impl Iterator<Item = f32>) -> Self {
+    /// Creates the BM25; `boosts` has one entry per term, like `statistics.frequencies`. A row may contain up to `most_forms`
+    /// forms of a term, each of which adds its part.
+    pub fn new(statistics: &Statistics, boosts: impl Iterator<Item = f32>, most_forms: usize) -> Self {
         let average = statistics.tokens.max(1) as f32 / statistics.docs.max(1) as f32;
         let mut norms = Box::new([0.0; 256]);
         for (id, norm) in (0..=u8::MAX).zip(norms.iter_mut()) {
@@ -56,7 +57,7 @@ impl Bm25 {
             .zip(boosts)
             .map(|(&frequency, boost)| idf(frequency, statistics.docs) * MOST_OF_A_TERM * boost);
         let weights: Vec<f32> = weights.collect();
-        let sum: f32 = weights.iter().sum();
+        let sum: f32 = weights.iter().sum::<f32>() * most_forms as f32;
         let above = f32::from_bits((sum.to_bits() & EXPONENT) + DOUBLE);
         Self { weights, above, norms }
     }
@@ -95,7 +96,7 @@ mod tests {
     fn scores_are_those_of_the_formula() {
         // N 10, n 2, average length 8: idf ln(1 + 8.5/2.5) = 1.481605; length 8, frequency 2: 2.2 * 2/(2 + 1.2) * idf.
         let statistics = Statistics { docs: 10, tokens: 80, frequencies: vec![2] };
-        let bm25 = Bm25::new(&statistics, [1.0].into_iter());
+        let bm25 = Bm25::new(&statistics, [1.0].into_iter(), 1);
         assert!((bm25.term(0, 8, 2) - 2.037_206).abs() < 1e-5, "{}", bm25.term(0, 8, 2));
         assert!(bm25.term(0, 8, 0).abs() < f32::EPSILON);
     }

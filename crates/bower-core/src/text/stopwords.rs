@@ -1,5 +1,10 @@
-//! English stop words, which are removed from questions.
+//! Stop words, which are removed from questions.
 //! They are never removed from documents, so the list can change at any time.
+
+use std::collections::HashSet;
+
+use super::chars;
+use super::language::Language;
 
 /// Sorted: articles, pronouns, prepositions, conjunctions, auxiliaries and question words, folded like terms before
 /// stemming (without apostrophes). It contains the 33 of Lucene's `StopAnalyzer`, completed by closed grammatical
@@ -19,13 +24,42 @@ const ENGLISH: &[&str] = &[
 /// Auxiliaries that are also names and months: kept when capitalised inside a question ("met Will in May").
 const NAMES: &[&str] = &["may", "will"];
 
-/// Whether a folded, unstemmed word is a stop word.
+/// The stop words of one language. Those of languages other than English are NLTK's lists, from the crate `stop-words`.
+pub(super) struct StopWords {
+    /// `None` for English.
+    others: Option<HashSet<String>>,
+}
+
+impl StopWords {
+    /// Returns the stop words of a language; none if no list is known.
+    pub(super) fn of(language: Language) -> Self {
+        if language == Language::English {
+            return Self { others: None };
+        }
+        // The lists call Norwegian `no`.
+        let code = if language == Language::Norwegian { "no" } else { language.code() };
+        let words = stop_words::lookup(code).unwrap_or_default();
+        Self { others: Some(words.iter().map(|word| chars::fold_word(&word.replace('\'', ""))).collect()) }
+    }
+
+    /// Whether a folded, unstemmed word is one of them.
+    pub(super) fn has(&self, folded: &str) -> bool {
+        self.others.as_ref().map_or_else(|| is_stop(folded), |words| words.contains(folded))
+    }
+
+    /// Whether a folded word is an English auxiliary that may also be a name.
+    pub(super) fn has_or_name(&self, folded: &str) -> bool {
+        self.others.is_none() && is_name_or_stop(folded)
+    }
+}
+
+/// Whether a folded, unstemmed word is an English stop word.
 pub fn is_stop(folded: &str) -> bool {
     ENGLISH.binary_search(&folded).is_ok()
 }
 
 /// Whether a folded word is an auxiliary that may also be a name.
-pub(super) fn is_name_or_stop(folded: &str) -> bool {
+fn is_name_or_stop(folded: &str) -> bool {
     NAMES.contains(&folded)
 }
 

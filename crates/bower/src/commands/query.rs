@@ -53,7 +53,7 @@ pub fn run(arguments: &QueryArgs, session: &Session) -> Result<()> {
                 Part::Channel(channel) => format!("{channel} was not searched: {}", degraded.reason),
                 Part::Step(Step::Rerank) => format!("rerank was not done: {}", degraded.reason),
                 Part::Step(Step::Tokens) => format!("tokens were not compared: {}", degraded.reason),
-                Part::Step(Step::Pick | Step::Store) => degraded.reason.clone(),
+                Part::Step(Step::Pick | Step::Store | Step::Language) => degraded.reason.clone(),
             };
             session.out.note(&note);
         }

@@ -192,8 +192,7 @@ pub fn missing_words(question: &str, text: &str) -> Vec<String> {
         had.insert(found.term.to_owned());
         ControlFlow::Continue(())
     });
-    let wanted: BTreeSet<String> =
-        query_terms(question, Language::English).into_iter().map(|term| term.term).collect();
+    let wanted: BTreeSet<String> = query_terms(question, &[]).into_iter().map(|term| term.term).collect();
     let mut missing: Vec<String> = Vec::new();
     let mut told = BTreeSet::new();
     analyzer.each(question, Purpose::Query, |found| {

@@ -154,7 +154,7 @@ fn missing(degraded: &[Degraded], what: &str) -> Vec<String> {
     let told = |one: &Degraded| match one.channel {
         Part::Channel(channel) => format!("{channel} not {what}: {}", one.reason),
         Part::Step(step @ (Step::Rerank | Step::Tokens)) => format!("{step} not done: {}", one.reason),
-        Part::Step(Step::Pick | Step::Store) => one.reason.clone(),
+        Part::Step(Step::Pick | Step::Store | Step::Language) => one.reason.clone(),
     };
     degraded.iter().map(told).collect()
 }

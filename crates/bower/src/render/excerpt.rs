@@ -1,8 +1,8 @@
 //! Selects the part of an item's text that a person sees, with the question's words marked.
 //! Marks are byte ranges of the excerpt, ascending, and never overlap.
 
-use bower_core::shared::{Language, QueryTerm, Snippet, query_terms, snippet};
-use std::collections::HashSet;
+use bower_core::shared::{Language, QueryTerm, Snippet, language_of, query_terms, snippet};
+use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -39,9 +39,10 @@ impl Layout {
     }
 }
 
-/// Returns the question's words in the form that the text channel searches.
-pub fn terms(question: &str) -> Vec<QueryTerm> {
-    query_terms(question, Language::English)
+/// Returns the question's words in the forms that the text channel searches in texts like these.
+pub fn terms<'a>(question: &str, contents: impl Iterator<Item = &'a str>) -> Vec<QueryTerm> {
+    let languages: BTreeSet<Language> = contents.map(language_of).collect();
+    query_terms(question, &languages.into_iter().collect::<Vec<_>>())
 }
 
 /// Returns the part of `content` that matches `question` best: at most `max` characters of prose, or `lines` lines.
@@ -49,7 +50,7 @@ pub fn excerpt(content: &str, layout: Layout, question: &[QueryTerm], max: usize
     match layout {
         Layout::Prose => {
             let text = prose(&without_heading(content));
-            let Snippet { text, marks } = snippet(&text, question, Language::English, max);
+            let Snippet { text, marks } = snippet(&text, question, language_of(content), max);
             Excerpt { text, marks }
         }
         Layout::Lines => best_lines(&clean(content), question, lines),
@@ -74,12 +75,13 @@ fn without_heading(content: &str) -> String {
 fn best_lines(content: &str, question: &[QueryTerm], most: usize) -> Excerpt {
     /// Most lines that are searched. Chunks are far shorter; a memory may be a whole log.
     const LOOKED_AT: usize = 500;
+    let language = language_of(content);
     let mut rows = Vec::new();
     for line in content.lines().filter(|line| !line.trim().is_empty()).take(LOOKED_AT) {
         let words = line.trim_start();
         let indent: usize =
             line[..line.len() - words.len()].chars().map(|c| if c == '\t' { 4 } else { 1 }).sum();
-        rows.push((indent, snippet(words, question, Language::English, usize::MAX)));
+        rows.push((indent, snippet(words, question, language, usize::MAX)));
     }
     indent_first(&mut rows);
     let most = most.clamp(1, rows.len().max(1));
@@ -228,7 +230,10 @@ mod tests {
     }
 
     fn check(content: &str, question: &str, max: usize, expected: &str) {
-        assert_eq!(marked(&excerpt(content, Layout::Prose, &terms(question), max, 3)), expected);
+        assert_eq!(
+            marked(&excerpt(content, Layout::Prose, &terms(question, [content].into_iter()), max, 3)),
+            expected
+        );
     }
 
     #[test]
@@ -249,7 +254,7 @@ mod tests {
     #[test]
     fn code_keeps_its_lines() {
         let check = |content: &str, question: &str, expected: &str| {
-            let found = excerpt(content, Layout::of("a.rs"), &terms(question), 200, 3);
+            let found = excerpt(content, Layout::of("a.rs"), &terms(question, [content].into_iter()), 200, 3);
             assert_eq!(marked(&found), expected);
         };
         let code = "use x;\n\nimpl Parser {\n    fn next_token(&self) {\n\t\tself.next()\n    }\n}\n";
@@ -280,7 +285,7 @@ mod tests {
         #[test]
         fn any_text_gives_lines_that_fit(content in "\\PC{0,300}", question in "\\PC{0,40}", max in 1_usize..120) {
             for layout in [Layout::Prose, Layout::Lines] {
-                let found = excerpt(&content, layout, &terms(&question), max, 3);
+                let found = excerpt(&content, layout, &terms(&question, [&*content].into_iter()), max, 3);
                 prop_assert!(layout == Layout::Lines || found.text.chars().count() <= max + 4, "{found:?}");
                 let mut end = 0;
                 for mark in &found.marks {

@@ -22,8 +22,9 @@ const LINES: usize = 3;
 /// Renders the answer for a person.
 pub fn text(answer: &Answer, explain: bool, look: &Look) -> String {
     let mut out = String::new();
-    let mut question = terms(&answer.query);
-    question.extend(answer.corrections.iter().flat_map(|one| terms(&one.read_as)));
+    let contents = || answer.hits.iter().map(|hit| hit.memory.content.as_str());
+    let mut question = terms(&answer.query, contents());
+    question.extend(answer.corrections.iter().flat_map(|one| terms(&one.read_as, contents())));
     for (at, hit) in answer.hits.iter().enumerate() {
         out.push_str(&one(at + 1, hit, &question, look));
         out.push_str(&around(hit, look));
@@ -47,7 +48,12 @@ pub fn text(answer: &Answer, explain: bool, look: &Look) -> String {
     }
     if answer.abstained && !answer.hits.is_empty() {
         let likely = answer.answerable.unwrap_or(0.0) * 100.0;
-        let note = format!("nothing here seems to answer this (likely {likely:.0} %); these come nearest");
+        let likely = if answer.not_calibrated.is_empty() {
+            format!("likely {likely:.0} %")
+        } else {
+            "a guess: the probability is not calibrated for this model".to_owned()
+        };
+        let note = format!("nothing here seems to answer this ({likely}); these come nearest");
         out.push_str(&wrapped("? ", &note, look));
     }
     if explain {
@@ -329,6 +335,11 @@ fn footer(answer: &Answer, look: &Look) -> String {
     } else {
         let model =
             answer.model_used.as_deref().map(|model| format!(", {}", line(model))).unwrap_or_default();
+        let model = if answer.not_calibrated.is_empty() {
+            model
+        } else {
+            format!("{model}, whose scores are not calibrated")
+        };
         format!("{} of {} found in {took}{model}", answer.hits.len(), thousands(answer.total_found as u64))
     };
     look.paint(style::DIM, &text) + "\n"

@@ -221,6 +221,7 @@ pub fn answer() -> Answer {
         total_found: 117,
         took_ms: 4.26,
         model_used: None,
+        not_calibrated: Vec::new(),
         degraded: vec![Degraded {
             channel: Channel::Vector.into(),
             reason: "model all-MiniLM-L6-v2 is missing; run bower model pull".into(),

@@ -73,7 +73,7 @@ pub fn curated(curated: &Curated, look: &Look) -> String {
 pub fn degraded(degraded: &[Degraded], what: &str, look: &Look) -> String {
     degraded.iter().fold(String::new(), |all, one| {
         let note = match one.channel {
-            Part::Step(Step::Pick | Step::Store) => line(&one.reason),
+            Part::Step(Step::Pick | Step::Store | Step::Language) => line(&one.reason),
             Part::Channel(_) | Part::Step(Step::Rerank | Step::Tokens) => {
                 format!("{what} {}: {}", one.channel, line(&one.reason))
             }
@@ -89,7 +89,7 @@ pub fn lacks(one: &Degraded, what: &str) -> String {
         Part::Step(Step::Rerank | Step::Tokens) => {
             format!("not done: {}: {}", one.channel, line(&one.reason))
         }
-        Part::Step(Step::Pick | Step::Store) => line(&one.reason),
+        Part::Step(Step::Pick | Step::Store | Step::Language) => line(&one.reason),
     }
 }
 
@@ -168,6 +168,10 @@ pub fn status(report: &StatusReport, look: &Look) -> String {
     if !in_collections.is_empty() {
         table.row(["collections", &in_collections]);
     }
+    if !report.languages.is_empty() {
+        let counted = report.languages.iter().map(|one| format!("{} {}", one.language, thousands(one.items)));
+        table.row(["languages", &counted.collect::<Vec<_>>().join(", ")]);
+    }
     let size = bytes(report.total_size_bytes);
     table.row([
         "store",
@@ -201,7 +205,8 @@ pub fn status(report: &StatusReport, look: &Look) -> String {
     table.row(["vectors", &format!("{}{unembedded}", report.vector_index_tier)]);
     table.row(["model", &model(&report.model)]);
     let lost = report.losses.iter().map(|loss| wrapped("! ", &line(&loss.sentence()), look));
-    table.print(look) + &lost.collect::<String>()
+    let unknown = report.unknown_languages.iter().map(|told| wrapped("! ", told, look));
+    table.print(look) + &lost.chain(unknown).collect::<String>()
 }
 
 /// Renders the status for a caller that is limited to part of the store.
@@ -311,6 +316,8 @@ mod tests {
 
     fn report() -> StatusReport {
         StatusReport {
+            languages: Vec::new(),
+            unknown_languages: None,
             total_memories: 1_042,
             total_chunks: 20_311,
             total_documents: 780,

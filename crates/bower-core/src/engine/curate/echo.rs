@@ -11,6 +11,7 @@ use crate::error::Result;
 use crate::item::{Profile, RowId, RowSet, Statistics, Visibility};
 use crate::memory::gate::{self, Heard};
 use crate::store::{Audience, Namespace};
+use crate::text;
 
 /// Number of the last rows that answers returned, some six answers of ten, which are always compared.
 const LAST: usize = 64;
@@ -101,7 +102,7 @@ fn exposed_to(engine: &Engine, to: &Audience<'_>, since: Timestamp, most: usize)
 
 /// Returns the rows whose words match a text best.
 fn fitting(engine: &Engine, content: &str, rows: &[RowId]) -> Result<Vec<RowId>> {
-    let words = Words::of(content);
+    let words = Words::of(content, &[text::language_of(content)]);
     if words.terms.is_empty() {
         return Ok(Vec::new());
     }

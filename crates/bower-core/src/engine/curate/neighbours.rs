@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, PoisonError};
 
 use crate::engine::Engine;
+use crate::engine::languages::languages;
 use crate::engine::query::plan::{Depth, Scope, Words};
 use crate::engine::query::retrieve::{by_vector, text_channel};
 use crate::error::Result;
@@ -125,7 +126,7 @@ pub(crate) fn nearest(
             by_vector(engine, vector.model.clone(), floats(&vector.half), None, &scope, EACH, &mut drop)?;
         rows.extend(near.rows.iter().map(|hit| hit.row));
     }
-    let words = Words::of(content);
+    let words = Words::of(content, &languages(engine, scope.newest, scope.counted)?);
     if !words.terms.is_empty() {
         rows.extend(text_channel(engine, &words, &scope, &mut drop)?.rows.iter().map(|hit| hit.row));
     }

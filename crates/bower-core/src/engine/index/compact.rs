@@ -6,7 +6,7 @@ use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 
 use crate::engine::Engine;
-use crate::engine::indexes::{Derived, IndexState, LANGUAGE, VECTORS, covered, guarded};
+use crate::engine::indexes::{Derived, IndexState, VECTORS, covered, guarded};
 use crate::engine::mentions;
 use crate::error::{Error, Result};
 use crate::item::{Change, Coverage, RowId, RowSet};
@@ -173,8 +173,7 @@ impl Engine {
             let gone = store.gone(after, next.change)?;
             let rows = store.text_rows(after, next.change)?;
             let mut fresh = pages(&rows, |page| fresh_texts(store, page));
-            let (language, memory_bytes) = (LANGUAGE, COMPACTION_MEMORY);
-            let plan = text::CompactionPlan { next, language, gone: &gone, memory_bytes, purge };
+            let plan = text::CompactionPlan { next, gone: &gone, memory_bytes: COMPACTION_MEMORY, purge };
             match found.good() {
                 Some(index) => index.ask(|_| text::compact(&dir, &plan, &mut fresh)),
                 None => guarded(&dir, || text::compact(&dir, &plan, &mut fresh)),
@@ -347,7 +346,7 @@ fn fresh_texts(store: &dyn Store, rows: &[RowId]) -> Result<Vec<text::FreshText>
     }
     if !bare.is_empty() {
         fresh.extend(store.texts(&bare)?.into_iter().map(|IndexedText { row, parent, text, .. }| {
-            let terms = text::encode_terms(&text, LANGUAGE);
+            let terms = text::encode_terms(&text);
             text::FreshText { row, parent, terms }
         }));
         fresh.sort_unstable_by_key(|fresh| fresh.row);

@@ -5,6 +5,7 @@ use std::path::Path;
 use crate::embed::{Embedder, SentenceEncoder};
 use crate::engine::Engine;
 use crate::engine::indexes::{Derived, IndexState, covered};
+use crate::engine::languages;
 use crate::engine::late::missing_codes;
 use crate::engine::maintain::conflicts::canonical_check;
 use crate::engine::maintain::lifecycle::held;
@@ -39,6 +40,7 @@ fn status_once(engine: &Engine) -> Result<StatusReport> {
     })?;
     let embedded = indexed.map_or_else(|| store.embedded(identity), Ok)?;
     let counts = store.counts()?;
+    let languages = languages::counts(engine)?;
     let (token_delta, tokens_sound, uncoded) = match engine.model.get() {
         Ok(embedder) => tokens_status(engine, embedder, newest, indexed)?,
         Err(_) => (0, true, 0),
@@ -69,6 +71,9 @@ fn status_once(engine: &Engine) -> Result<StatusReport> {
         token_delta,
         uncoded,
         unembedded: (counts.memories + counts.chunks).saturating_sub(embedded),
+        unknown_languages: languages::unknown(engine, &languages)
+            .map(|unknown| format!("{unknown}: {}", languages::REMEDY)),
+        languages,
         model,
         scopes: held(engine)?,
         last_runs: store.last_runs()?,
@@ -285,6 +290,9 @@ impl Engine {
                 state.why(),
                 "run bower model pull; until then questions are answered by words alone",
             )),
+        }
+        if let Some(unknown) = languages::unknown(self, &languages::counts(self)?) {
+            checks.push(Check::weak("languages", unknown, languages::REMEDY));
         }
         checks.push(link_check(self).unwrap_or_else(|error| unfinished("links", &error)));
         match canonical_check(self) {

@@ -1,13 +1,14 @@
 //! Packs hits into evidence within a budget of tokens, and holds back weak hits of a prefetch.
 
 use jiff::Timestamp;
-use std::cell::{OnceCell, RefCell};
+use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use crate::engine::Engine;
 use crate::engine::anchors::remark;
-use crate::engine::indexes::{LANGUAGE, covered};
+use crate::engine::indexes::covered;
+use crate::engine::languages::languages;
 use crate::engine::query::load::may_stand_beside;
 use crate::engine::query::plan::counted;
 use crate::engine::query::rank::Ranking;
@@ -94,9 +95,8 @@ pub(crate) fn pack(
     let candidates: Vec<RankedText<'_>> = sources.iter().map(Source::candidate).collect();
 
     let wanted = places(terms);
-    let analyzer = RefCell::new(Analyzer::new(LANGUAGE));
     let marks = |text: &str, marks: &mut Vec<(usize, usize)>| {
-        analyzer.borrow_mut().each(text, Purpose::Index, |found| {
+        Analyzer::of(text).each(text, Purpose::Index, |found| {
             marks.extend(wanted.get(found.term).map(|&nth| (found.at.start, nth)));
             ControlFlow::Continue(())
         });
@@ -139,7 +139,7 @@ pub(crate) fn hold_back(
             .background
             .map(|background| CosineStats::of(background.rows, background.mean, background.deviation()));
         let bar = Bar { rows: rarity.rows, having: &rarity.having, background };
-        let mut having = HavingTerms::new(terms);
+        let having = HavingTerms::new(terms);
         hits.retain(|hit| {
             let terms = having.of(&hit.memory);
             passes(
@@ -158,19 +158,18 @@ pub(crate) fn hold_back(
 /// Finds which of the question's terms an item has, also in its title and headings.
 struct HavingTerms<'a> {
     wanted: HashMap<&'a str, usize>,
-    analyzer: Analyzer,
 }
 
 impl<'a> HavingTerms<'a> {
     fn new(terms: &'a [QueryTerm]) -> Self {
-        Self { wanted: places(terms), analyzer: Analyzer::new(LANGUAGE) }
+        Self { wanted: places(terms) }
     }
 
-    fn of(&mut self, item: &Item) -> Vec<usize> {
+    fn of(&self, item: &Item) -> Vec<usize> {
         let title = if item.kind == Kind::Chunk { Some(item.summary.as_str()) } else { None };
         let text = indexed_text(title, field(item, "section_title"), &item.content);
         let mut terms = Vec::new();
-        self.analyzer.each(&text, Purpose::Index, |found| {
+        Analyzer::of(&text).each(&text, Purpose::Index, |found| {
             terms.extend(self.wanted.get(found.term).copied());
             ControlFlow::Continue(())
         });
@@ -180,9 +179,9 @@ impl<'a> HavingTerms<'a> {
     }
 }
 
-/// Returns the position of each term in the question.
+/// Returns the position in the question of each form of its terms.
 fn places(terms: &[QueryTerm]) -> HashMap<&str, usize> {
-    terms.iter().enumerate().map(|(nth, term)| (term.term.as_str(), nth)).collect()
+    text::forms(terms).map(|(nth, form)| (form, nth)).collect()
 }
 
 /// The question's terms and their rarity in this store. They are counted once, when a budget or the bar first needs them,
@@ -202,7 +201,10 @@ impl<'a> Terms<'a> {
         if let Some(counted) = self.counted.get() {
             return Ok(counted);
         }
-        let terms = text::query_terms(&self.request.text, LANGUAGE);
+        let newest = self.engine.store.coverage()?;
+        let own = counted(self.engine, &self.request.select)?;
+        let languages = languages(self.engine, &newest, own.as_deref())?;
+        let terms = text::query_terms(&self.request.text, &languages);
         let rarity = self.engine.indexes.again(|| self.rarity(&terms))?;
         Ok(self.counted.get_or_init(|| (terms, rarity)))
     }

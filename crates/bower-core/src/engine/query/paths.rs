@@ -4,7 +4,6 @@
 use std::collections::HashMap;
 
 use crate::engine::Engine;
-use crate::engine::indexes::LANGUAGE;
 use crate::engine::mentions::text_of;
 use crate::engine::query::rank::Ranking;
 use crate::error::Result;
@@ -12,7 +11,7 @@ use crate::graph::{EntityKey, NodeId, Role, keys_of, mentions_and_edges};
 use crate::item::{EntityKind, Relation, RowId, SourcedTriple, Triple};
 use crate::request::{EntityRelation, Hit, Hop, Proof};
 use crate::store::MentionSource;
-use crate::text::{query_terms, snippet};
+use crate::text::{language_of, query_terms, snippet};
 
 /// Fields of a memory that states a relation between two names.
 pub(crate) const RELATION_FROM: &str = "relation_from";
@@ -126,8 +125,9 @@ impl NamedItem {
 
     /// Returns the item with the words around some names.
     pub(crate) fn proof(&self, names: &[&str]) -> Proof {
-        let terms = query_terms(&names.join(" "), LANGUAGE);
-        let text = snippet(&self.content, &terms, LANGUAGE, PROOF_CHARS).text;
+        let language = language_of(&self.content);
+        let terms = query_terms(&names.join(" "), &[language]);
+        let text = snippet(&self.content, &terms, language, PROOF_CHARS).text;
         Proof { id: self.id.clone(), title: self.title.clone(), text }
     }
 }

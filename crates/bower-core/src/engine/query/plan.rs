@@ -6,12 +6,11 @@ use std::sync::Arc;
 use crate::config::Settings;
 use crate::engine::Engine;
 use crate::engine::deltas::NewRows;
-use crate::engine::indexes::LANGUAGE;
 use crate::engine::query::wordings::Wordings;
 use crate::error::Result;
 use crate::item::{Allowed, Channel, Coverage, Profile, RowId, RowSet, Statistics, Status, When};
 use crate::request::Selection;
-use crate::text::{self, QueryTerm};
+use crate::text::{self, Language, QueryTerm};
 
 /// Most hits of one answer.
 pub const MAX_LIMIT: usize = 50;
@@ -160,11 +159,17 @@ impl Scope<'_> {
 /// The words of a question.
 pub(crate) struct Words {
     pub(crate) terms: Vec<QueryTerm>,
+    /// The question's language, if it is certain among English and the store's languages.
+    pub(crate) language: Option<Language>,
 }
 
 impl Words {
-    pub(crate) fn of(question: &str) -> Self {
-        Self { terms: text::query_terms(question, LANGUAGE) }
+    /// Reads the words of a question in English and in the other languages of the texts that may be counted.
+    pub(crate) fn of(question: &str, languages: &[Language]) -> Self {
+        Self {
+            terms: text::query_terms(question, languages),
+            language: text::certain_language(question, languages),
+        }
     }
 }
 

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
+use crate::engine::languages::languages;
 use crate::engine::query::copies::Copies;
 use crate::engine::query::facts::FactCitation;
 use crate::engine::query::graph::{GraphFound, graph_channel};
@@ -581,12 +582,14 @@ fn rank_once(engine: &Engine, request: &RankRequest<'_>) -> Result<Ranking> {
     }
     // What names a document is spelled as it is meant.
     let corrects = with_vectors && ranking.named.is_empty();
-    let corrected = if corrects { spelling::corrected(engine, request.text, &scope)? } else { None };
+    let languages = languages(engine, scope.newest, scope.counted)?;
+    let corrected =
+        if corrects { spelling::corrected(engine, request.text, &languages, &scope)? } else { None };
     if let Some(corrected) = corrected.as_ref().filter(|_| names) {
         ask_names(engine, &corrected.text, &scope, &mut ranking);
     }
     let request = &RankRequest { text: corrected.as_ref().map_or(request.text, |one| &one.text), ..*request };
-    let words = Words::of(request.text);
+    let words = Words::of(request.text, &languages);
     let Retrieved { text, vectors, known } = if with_text && with_vectors {
         retrieve::both(engine, request.text, &words, &scope)?
     } else {

@@ -11,7 +11,7 @@ use crate::rank::calibrate;
 use crate::rank::candidate::{self, ChannelScore, Places};
 use crate::rank::profile::native;
 use crate::store::SESSION;
-use crate::text::Examined;
+use crate::text::{Examined, Language};
 
 /// Number of best rows of a channel that late interaction scores: 128 rows at most of two channels. It is the most expensive
 /// part of ranking, and no labelled set distinguishes 64 from 100 (mean nDCG@10 .6137 and .6141 over six).
@@ -35,6 +35,8 @@ pub(crate) struct Scores {
     pub(crate) tokens: Vec<Option<f32>>,
     /// Whether late interaction was computed for a row.
     compared: Vec<bool>,
+    /// The question's language, if that is certain.
+    asked_in: Option<Language>,
 }
 
 /// Rows that are scored before both channels are done: the first channel to finish scores its own rows, the other those that
@@ -89,7 +91,8 @@ impl Scores {
             }
         }
         let (tokens, compared) = (vec![None; rows.len()], vec![false; rows.len()]);
-        let mut scores = Self { rows, words, parents, cosines, tokens, compared };
+        let asked_in = scorers.words.language;
+        let mut scores = Self { rows, words, parents, cosines, tokens, compared, asked_in };
         scores.compare_tokens(scorers, gathered)?;
         Ok(scores)
     }
@@ -120,6 +123,7 @@ impl Scores {
             cosines: Vec::with_capacity(gathered.len()),
             tokens: Vec::with_capacity(gathered.len()),
             compared: Vec::with_capacity(gathered.len()),
+            asked_in: scorers.words.language,
         };
         for (row, places) in gathered {
             let place = |part: &Self| part.rows.binary_search(row).ok();
@@ -179,6 +183,7 @@ impl Scores {
             text: words.score,
             parts: self.words.parts_of(at),
             coverage: self.coverage(at),
+            is_foreign: self.asked_in.is_some_and(|asked| asked != words.language),
             speaker,
             parent: self.parents[at],
             vector: self.cosines[at],
@@ -256,7 +261,7 @@ mod tests {
                 .curate(&Visibility::everything(), &CurateRequest::new(format!("note {at}: {fish}")), now)
                 .unwrap();
         }
-        let (words, hidden) = (Words::of("red cod note"), RowSet::new());
+        let (words, hidden) = (Words::of("red cod note", &[]), RowSet::new());
         let (newest, profile) = (engine.store.coverage().unwrap(), Profile::Bower);
         let scope = Scope {
             keep: None,

@@ -7,7 +7,7 @@ use crate::engine::query::retrieve::text_delta;
 use crate::error::Result;
 use crate::item::Allowed;
 use crate::request::Correction;
-use crate::text::{self, AskedTerm, QueryTerm};
+use crate::text::{self, AskedTerm, Language, QueryTerm};
 
 /// Most words of a question whose spelling is looked at. A longer question is a pasted text, and one word decides little.
 const MOST_WORDS: usize = 32;
@@ -22,10 +22,15 @@ pub(crate) struct Corrected {
 /// Corrects the words of a question that neither the model's vocabulary nor any item has. Each becomes the most frequent word
 /// of the items from which one mistake makes it. `None` if nothing was corrected.
 ///
-/// A question with mostly such words is in another language, and stays as it is.
-pub(crate) fn corrected(engine: &Engine, question: &str, scope: &Scope<'_>) -> Result<Option<Corrected>> {
+/// The vocabulary is English. So a question stays as it is if it is in another of the store's languages, or has mostly such words.
+pub(crate) fn corrected(
+    engine: &Engine,
+    question: &str,
+    languages: &[Language],
+    scope: &Scope<'_>,
+) -> Result<Option<Corrected>> {
     let words = text::asked_terms(question, LANGUAGE);
-    if words.len() > MOST_WORDS {
+    if words.len() > MOST_WORDS || text::likeliest(question, languages) != Language::English {
         return Ok(None);
     }
     // A word that the vocabulary has is one piece. A model that fails is reported by the vector channel.
@@ -59,7 +64,7 @@ pub(crate) fn corrected(engine: &Engine, question: &str, scope: &Scope<'_>) -> R
 
 /// Whether a text has a word that no item has which may be found.
 pub(crate) fn has_unknown(engine: &Engine, text: &str, scope: &Scope<'_>) -> Result<bool> {
-    let terms = text::query_terms(text, LANGUAGE);
+    let terms = text::query_terms(text, &[]);
     Ok(frequencies(engine, scope, &terms)?.contains(&0))
 }
 

@@ -6,7 +6,6 @@ use jiff::{SignedDuration, Timestamp, Zoned};
 use serde_json::{Map, Value};
 
 use crate::engine::Engine;
-use crate::engine::indexes::LANGUAGE;
 use crate::error::{Error, Result};
 use crate::item::{Kind, RowId};
 use crate::rank::time::{
@@ -144,7 +143,7 @@ fn moment(at: Timestamp) -> Option<Interval> {
 
 /// Returns for each candidate the share of an event's words that its text has; rare words count more.
 fn mentions(event: &str, texts: &[Option<DatedText>]) -> Vec<f32> {
-    let stems: Vec<String> = query_terms(event, LANGUAGE)
+    let stems: Vec<String> = query_terms(event, &[])
         .into_iter()
         .map(|found| found.term.trim_end_matches(['e', 'i']).to_owned())
         .filter(|stem| !stem.is_empty())

@@ -31,8 +31,7 @@ pub(super) fn of(text: &str) -> Vec<Keyword> {
     let beginning = text.char_indices().nth(8_000).map_or(text, |(at, _)| &text[..at]);
     // Small words go as they go from questions. A question of nothing else keeps them, so it is given another word.
     let question = format!("word {beginning}");
-    let kept: HashSet<String> =
-        query_terms(&question, Language::English).into_iter().map(|term| term.term).collect();
+    let kept: HashSet<String> = query_terms(&question, &[]).into_iter().map(|term| term.term).collect();
     let mut found: Vec<(String, Range<usize>, TermShape)> = Vec::new();
     Analyzer::new(Language::English).each(
         beginning,

@@ -86,6 +86,9 @@ pub struct Constants {
     pub tokens_weight: f32,
     /// Weight of the words of the item's document or session, 0 and up.
     pub parent_weight: f32,
+    /// The share of both weights that counts for a text in another language than the question, 0..1. Few words of a question are
+    /// in such a text, and these are common words of the other language or names.
+    pub other_language: f32,
     /// Weight for text spoken entirely by a person whom the question names, 0 and up.
     pub speaker_weight: f32,
     /// A memory's weight of the square of the share of the question's words times pieces per letter, 0 and up. By
@@ -130,6 +133,7 @@ impl Default for Constants {
             vector_weight: 0.6,
             tokens_weight: 0.4,
             parent_weight: 0.3,
+            other_language: 0.25,
             speaker_weight: 1.0,
             memory_text_weight: 36.0,
             memory_vector_weight: 1.3,
@@ -164,6 +168,8 @@ pub struct CandidateFeatures<'a> {
     pub parts: &'a [f32],
     /// The share of the question's words, weighted by rarity, that it contains, 0..1. Words that no row has count too.
     pub coverage: f32,
+    /// Whether its text is certainly in another language than the question.
+    pub is_foreign: bool,
     /// The share of its text that is spoken by a person whom the question names, 0..1, by how sure that is.
     pub speaker: f32,
     /// Its document or session; 0 for none.
@@ -302,14 +308,15 @@ impl<'a> Pool<'a> {
     fn factors(&self, at: usize, one: &CandidateFeatures<'_>) -> Vec<Factor> {
         match self.trust {
             Some(_) if is_memory(one) => self.memory(at, one),
-            Some(_) | None => self.chunk(at),
+            Some(_) | None => self.chunk(at, one),
         }
     }
 
-    fn chunk(&self, at: usize) -> Vec<Factor> {
+    fn chunk(&self, at: usize, one: &CandidateFeatures<'_>) -> Vec<Factor> {
         let constants = self.constants;
+        let words = if one.is_foreign { f64::from(constants.other_language) } else { 1.0 };
         let mut factors = Vec::with_capacity(MOST_FACTORS);
-        factors.push(Factor::plus("words", f64::from(constants.text_weight) * self.text[at]));
+        factors.push(Factor::plus("words", words * f64::from(constants.text_weight) * self.text[at]));
         if let Some(trust) = self.trust {
             let meaning = f64::from(constants.vector_weight) * trust * self.vector[at];
             factors.extend([Factor::note("trust in meaning", trust), Factor::plus("meaning", meaning)]);
@@ -321,7 +328,7 @@ impl<'a> Pool<'a> {
         push_some(
             &mut factors,
             "context",
-            f64::from(constants.parent_weight) * self.siblings * self.parent[at],
+            words * f64::from(constants.parent_weight) * self.siblings * self.parent[at],
         );
         factors
     }
@@ -448,6 +455,7 @@ mod tests {
         vector_weight: 0.55,
         tokens_weight: 0.5,
         parent_weight: 0.3,
+        other_language: 0.5,
         speaker_weight: 1.0,
         memory_text_weight: 36.0,
         memory_vector_weight: 1.5,
@@ -473,6 +481,7 @@ mod tests {
             text,
             parts: &[],
             coverage: 0.0,
+            is_foreign: false,
             speaker: 0.0,
             parent: 1_000 + u64::from(row),
             vector: Some(vector),
@@ -607,6 +616,15 @@ mod tests {
     }
 
     #[test]
+    fn words_count_less_in_a_text_of_another_language() {
+        // Texts 10 and 0 are one deviation above and below their mean; the weight is .2, its share .5.
+        let here = [seen(1, 10.0, 0.8), seen(2, 0.0, 0.8)];
+        check(&ranked(&here, &BACKGROUND, &PLAIN), &[(1, 0.2), (2, -0.2)]);
+        let foreign = here.map(|one| CandidateFeatures { is_foreign: one.row == RowId(1), ..one });
+        check(&ranked(&foreign, &BACKGROUND, &PLAIN), &[(1, 0.1), (2, -0.2)]);
+    }
+
+    #[test]
     fn in_a_small_store_trust_is_mostly_the_prior() {
         let constants = Constants { trust_prior_rows: 20.0, ..PLAIN };
         let few = QuestionSpread { rows: 5.0, ..BACKGROUND };
@@ -625,7 +643,7 @@ mod tests {
             mean in -1.0_f64..1.0, deviation in 0.0_f64..0.5, pieces in 0.0_f32..1.0,
         ) {
             let items: Vec<_> = given.iter().enumerate().map(|(at, &(text, vector, whole, parent, speaker))| CandidateFeatures {
-                counts: true,
+                counts: true, is_foreign: at % 3 == 0,
                 row: RowId(at as u32), text, parts: &[], coverage: speaker, speaker, parent,
                 vector: whole.then_some(vector), tokens: whole.then_some(text / 50.0),
             }).collect();

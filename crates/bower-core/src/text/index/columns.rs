@@ -105,7 +105,6 @@ pub(super) fn first_not_below(rows: &dyn ColumnValues<u64>, row: u64, docs: Rang
 #[cfg(test)]
 mod tests {
     use super::super::super::delta::Delta;
-    use super::super::super::language::Language;
     use super::super::super::query::query_terms;
     use super::super::TextIndex;
     use super::super::tests::put;
@@ -120,7 +119,7 @@ mod tests {
             (0..400).rev().map(|row| (row * 2, ["cod", "cod elf"][row as usize % 2])).collect();
         put(dir.path(), 1, &[], &rows);
         let index = TextIndex::open(dir.path()).unwrap().unwrap();
-        let terms = query_terms("cod elf", Language::English);
+        let terms = query_terms("cod elf", &[]);
         let question = index.prepare(&terms, &Delta::empty(), None).unwrap();
         let keep: RowSet = [6, 7, 300, 798, 900].into_iter().map(RowId).collect();
         let allowed = Allowed { keep: Some(&keep), drop: &RowSet::new() };

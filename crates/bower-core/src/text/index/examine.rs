@@ -34,6 +34,17 @@ impl TextIndex {
             }
             let mut add = |place: usize, nth: usize, part: f32| examined.add(place, nth, part);
             self.parts(ord, &found, question, &mut add).map_err(failed)?;
+            self.each_language(segment, |language, postings| {
+                for &(doc, place) in &found {
+                    if postings.doc() < doc {
+                        postings.seek(doc);
+                    }
+                    if postings.doc() == doc {
+                        examined.rows[place].language = language;
+                    }
+                }
+            })
+            .map_err(failed)?;
             self.speakers(segment, question, &found, &mut examined).map_err(failed)?;
         }
         Ok(examined)
@@ -144,13 +155,10 @@ impl TextIndex {
 #[cfg(test)]
 mod tests {
     use super::super::super::delta::{DeltaScan, encode_terms, examine_delta};
-    use super::super::super::language::Language;
     use super::super::super::query::query_terms;
     use super::super::tests::put;
     use super::*;
     use crate::item::{Allowed, RowSet};
-
-    const ENGLISH: Language = Language::English;
 
     #[test]
     fn rows_are_examined_wherever_they_are() {
@@ -158,10 +166,10 @@ mod tests {
         let (ada, both) = ("Ada: the cod is red", "Title\nAda: a cod\nBo: an elf\nBo: a cod");
         put(dir.path(), 1, &[], &[(31, ada), (40, both), (41, "Cod: red")]);
         put(dir.path(), 2, &[41], &[(12, "red cod"), (7, "nothing")]);
-        let terms = query_terms("What did Ada say of red cod?", ENGLISH);
+        let terms = query_terms("What did Ada say of red cod?", &[]);
         let mut scan = DeltaScan::new(&terms, None);
-        scan.push(RowId(50), &encode_terms(both, ENGLISH)).unwrap();
-        scan.push(RowId(51), &encode_terms("Ada: nothing", ENGLISH)).unwrap();
+        scan.push(RowId(50), &encode_terms(both)).unwrap();
+        scan.push(RowId(51), &encode_terms("Ada: nothing")).unwrap();
         let delta = scan.finish();
         let index = TextIndex::open(dir.path()).unwrap().unwrap();
         let rows = [50, 12, 31, 41, 40, 7, 51].map(RowId);

@@ -1,14 +1,12 @@
 //! Tests of the text index: its results, its refusals, and damage that it must detect.
 
 use super::super::compact::{CompactionPlan, FreshText, compact};
-use super::super::delta::{DeltaScan, encode_terms, search_delta};
+use super::super::delta::{DeltaScan, encode_terms, examine_delta, search_delta};
 use super::super::query::query_terms;
 use super::*;
 use crate::item::{Change, RowSet};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
-
-const ENGLISH: Language = Language::English;
 
 fn coverage(change: u64) -> Coverage {
     Coverage { store: "s".into(), change: Change(change), mark: change * 7 }
@@ -16,25 +14,19 @@ fn coverage(change: u64) -> Coverage {
 
 /// Returns a row whose parent is its number without the last digit.
 fn fresh(row: u32, text: &str) -> FreshText {
-    FreshText { row: RowId(row), parent: u64::from(row / 10), terms: encode_terms(text, ENGLISH) }
+    FreshText { row: RowId(row), parent: u64::from(row / 10), terms: encode_terms(text) }
 }
 
 pub(super) fn put(dir: &Path, change: u64, gone: &[u32], rows: &[(u32, &str)]) {
     let gone = gone.iter().map(|&row| RowId(row)).collect();
-    let plan = CompactionPlan {
-        next: coverage(change),
-        language: ENGLISH,
-        gone: &gone,
-        memory_bytes: 0,
-        purge: false,
-    };
+    let plan = CompactionPlan { next: coverage(change), gone: &gone, memory_bytes: 0, purge: false };
     compact(dir, &plan, &mut rows.iter().map(|&(row, text)| Ok(fresh(row, text)))).unwrap();
 }
 
 fn ask(dir: &Path, question: &str) -> Vec<u32> {
     let index = TextIndex::open(dir).unwrap().unwrap();
     let all = Allowed { keep: None, drop: &RowSet::new() };
-    let question = index.prepare(&query_terms(question, ENGLISH), &Delta::empty(), None).unwrap();
+    let question = index.prepare(&query_terms(question, &[]), &Delta::empty(), None).unwrap();
     let found = index.search(&question, 10, all, &Delta::empty()).unwrap();
     found.iter().map(|scored| scored.row.0).collect()
 }
@@ -64,28 +56,61 @@ fn rows_are_added_replaced_and_removed_with_their_coverage() {
     put(dir, 4, &[2, 77], &[(5, "a blue house"), (6, "a red house")]);
     assert_eq!((ask(dir, "red"), ask(dir, "houses")), (vec![6], vec![5, 6]));
     let index = TextIndex::open(dir).unwrap().unwrap();
-    assert_eq!((index.coverage(), index.len(), index.language()), (&coverage(4), 4, ENGLISH));
+    assert_eq!((index.coverage(), index.len()), (&coverage(4), 4));
     index.verify().unwrap();
+}
+
+/// German words are found in German texts by their German stems, from the index and from the delta alike.
+#[test]
+fn a_text_is_found_by_the_stems_of_its_language() {
+    let german = "Die Häuser am Fluss stehen seit dem Hochwasser leer, sagt der alte Hausmeister.";
+    let english = "The houses at the river have stood empty since the flood, says the old janitor.";
+    let dir = tempfile::tempdir().unwrap();
+    put(dir.path(), 1, &[], &[(1, german), (2, english), (3, "house rules")]);
+    let index = TextIndex::open(dir.path()).unwrap().unwrap();
+    let languages = index.languages(None).unwrap();
+    assert_eq!(languages, BTreeMap::from([(Language::German, 1)]));
+    let others: RowSet = [RowId(2), RowId(3)].into_iter().collect();
+    let nothing = RowSet::new();
+    let counted = Allowed { keep: Some(&others), drop: &nothing };
+    assert_eq!(index.languages(Some(counted)).unwrap(), BTreeMap::new());
+    let found = |question: &str, languages: &[Language]| {
+        let terms = query_terms(question, languages);
+        let prepared = index.prepare(&terms, &Delta::empty(), None).unwrap();
+        let indexed = index.search(&prepared, 10, counted_all(&nothing), &Delta::empty()).unwrap();
+        let mut scan = DeltaScan::new(&terms, None);
+        for (row, text) in [(1, german), (2, english), (3, "house rules")] {
+            scan.push(RowId(row), &encode_terms(text)).unwrap();
+        }
+        let delta = scan.finish();
+        let waiting = search_delta(&terms, 10, &delta);
+        assert_eq!(indexed, waiting, "{question}");
+        let rows = [RowId(3), RowId(1), RowId(2)];
+        let expected = [Language::English, Language::German, Language::English];
+        for examined in
+            [index.examine(&prepared, &rows, &Delta::empty()).unwrap(), examine_delta(&terms, &rows, &delta)]
+        {
+            assert_eq!(examined.rows.iter().map(|row| row.language).collect::<Vec<_>>(), expected);
+        }
+        indexed.iter().map(|hit| hit.row.0).collect::<Vec<_>>()
+    };
+    assert_eq!(found("bei den Häusern", &[Language::German]), [1]);
+    assert_eq!(found("Häusern", &[]), [0; 0]);
+    assert_eq!(found("housing", &[Language::German]), [3, 2]);
+}
+
+fn counted_all(nothing: &RowSet) -> Allowed<'_> {
+    Allowed { keep: None, drop: nothing }
 }
 
 #[test]
 fn a_compaction_that_fails_leaves_the_last_one() {
     let dir = tempfile::tempdir().unwrap();
     put(dir.path(), 1, &[], &[(1, "one")]);
-    let plan = CompactionPlan {
-        next: coverage(2),
-        language: ENGLISH,
-        gone: &RowSet::new(),
-        memory_bytes: 0,
-        purge: false,
-    };
+    let plan = CompactionPlan { next: coverage(2), gone: &RowSet::new(), memory_bytes: 0, purge: false };
     let rows = [Ok(fresh(2, "one two")), Err(Error::invalid("row 3", "gone"))];
     assert!(compact(dir.path(), &plan, &mut rows.into_iter()).is_err());
     assert_eq!(TextIndex::open(dir.path()).unwrap().unwrap().coverage(), &coverage(1));
-    let german = CompactionPlan { language: Language::German, ..plan };
-    assert!(
-        compact(dir.path(), &german, &mut std::iter::empty()).unwrap_err().to_string().contains("german")
-    );
     put(dir.path(), 2, &[], &[(2, "two")]);
     assert_eq!(ask(dir.path(), "two"), [2]);
 }
@@ -127,7 +152,7 @@ fn a_changed_byte_is_told_or_not_read_and_never_compacted() {
                 Ok(Some(index)) => {
                     let all = Allowed { keep: None, drop: &RowSet::new() };
                     let found = index
-                        .prepare(&query_terms("elf 3", ENGLISH), &Delta::empty(), None)
+                        .prepare(&query_terms("elf 3", &[]), &Delta::empty(), None)
                         .and_then(|question| index.search(&question, 10, all, &Delta::empty()));
                     let found: Result<Vec<u32>> =
                         found.map(|hits| hits.iter().map(|hit| hit.row.0).collect());
@@ -138,13 +163,7 @@ fn a_changed_byte_is_told_or_not_read_and_never_compacted() {
                 }
             }
             let gone = RowSet::new();
-            let plan = CompactionPlan {
-                next: coverage(3),
-                language: ENGLISH,
-                gone: &gone,
-                memory_bytes: 0,
-                purge: true,
-            };
+            let plan = CompactionPlan { next: coverage(3), gone: &gone, memory_bytes: 0, purge: true };
             assert!(
                 compact(dir.path(), &plan, &mut std::iter::once(Ok(fresh(900, "cod")))).is_err(),
                 "{what}"
@@ -187,7 +206,7 @@ fn the_removed_rows_of_an_earlier_commit_are_no_part_of_the_next() {
 #[test]
 fn the_next_compaction_gives_checksums_to_an_older_index() {
     let dir = tempfile::tempdir().unwrap();
-    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/text-2.2");
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/text-2.3");
     let copy = || {
         for file in std::fs::read_dir(&golden).unwrap() {
             let file = file.unwrap();
@@ -197,11 +216,9 @@ fn the_next_compaction_gives_checksums_to_an_older_index() {
     copy();
     let old = TextIndex::open(dir.path()).unwrap().unwrap();
     assert!(!old.has_sums());
-    let language = old.language();
     let gone = RowSet::new();
     let add = |change: u64| {
-        let plan =
-            CompactionPlan { next: coverage(change), language, gone: &gone, memory_bytes: 0, purge: false };
+        let plan = CompactionPlan { next: coverage(change), gone: &gone, memory_bytes: 0, purge: false };
         compact(dir.path(), &plan, &mut std::iter::once(Ok(fresh(900, "zebu"))))
     };
     add(70).unwrap();
@@ -271,14 +288,14 @@ fn the_best_of_many_rows_are_those_of_all() {
         [vec![0], vec![39], vec![0, 1, 2], vec![1, 5, 20, 38], vec![0, 1, 2, 3, 4, 7, 9, 12, 30, 39]];
     for question in questions {
         let question: Vec<String> = question.into_iter().map(word).collect();
-        let terms = query_terms(&question.join(" "), ENGLISH);
+        let terms = query_terms(&question.join(" "), &[]);
         assert_eq!(terms.len(), question.len());
         let prepared = index.prepare(&terms, &Delta::empty(), None).unwrap();
         for keep in keeps.iter().map(Some).chain([None]) {
             let mut scan = DeltaScan::new(&terms, keep);
             // Rows that are dropped, or deleted and not yet compacted away, count in the statistics.
             for (row, text) in &rows {
-                scan.push(RowId(*row), &encode_terms(text, ENGLISH)).unwrap();
+                scan.push(RowId(*row), &encode_terms(text)).unwrap();
             }
             let delta = scan.finish();
             for k in [1, 10, 200, 3_000] {
@@ -326,7 +343,7 @@ proptest! {
     ) {
         const WORDS: [&str; 9] = ["ax", "bo", "cod", "dun", "elf", "fig", "gum", "hat", "ink"];
         let question = ["gum", "ax bo", "cod cod dun elf", "ink hat fig gum elf dun cod bo ax"][question];
-        let terms = query_terms(question, ENGLISH);
+        let terms = query_terms(question, &[]);
         let rows: BTreeMap<u32, String> = texts.iter().enumerate().map(|(nth, words)| {
             let words: Vec<_> = words.iter().map(|&word| WORDS[word * word / 9]).collect();
             (nth as u32 * 3, words.join(" "))
@@ -344,7 +361,7 @@ proptest! {
             }
             let mut scan = DeltaScan::new(&terms, keep);
             for (row, text) in rows.iter().filter(|(row, _)| !in_main(**row)) {
-                scan.push(RowId(*row), &encode_terms(text, ENGLISH)).unwrap();
+                scan.push(RowId(*row), &encode_terms(text)).unwrap();
             }
             let index = TextIndex::open(dir.path()).unwrap().unwrap();
             let delta = scan.finish();
@@ -354,7 +371,7 @@ proptest! {
         prop_assert_eq!(&search(&|row| split >> (row % 61) & 1 == 1), &all);
         let mut scan = DeltaScan::new(&terms, keep);
         for (row, text) in &rows {
-            scan.push(RowId(*row), &encode_terms(text, ENGLISH)).unwrap();
+            scan.push(RowId(*row), &encode_terms(text)).unwrap();
         }
         prop_assert_eq!(&search_delta(&terms, k, &scan.finish()), &all);
         let mut expected = by_hand(&rows, &terms);

@@ -29,7 +29,7 @@ pub fn tags(
 ) -> Result<Vec<Scored>> {
     let store = &*engine.store;
     let written = written(question);
-    let asked: HashSet<String> = query_terms(question, LANGUAGE).into_iter().map(|term| term.term).collect();
+    let asked: HashSet<String> = query_terms(question, &[]).into_iter().map(|term| term.term).collect();
     let mut named = store.tags(&beginnings(question))?;
     named.retain(|tag| is_named(tag, &asked));
     named.extend(written.iter().cloned());
@@ -85,7 +85,7 @@ fn is_named(tag: &str, asked: &HashSet<String>) -> bool {
     let words = asked_words(tag, LANGUAGE);
     let has_sign = |term: &str| term.contains(|c: char| !c.is_alphanumeric());
     words.iter().all(|word| asked.contains(&word.term))
-        && query_terms(tag, LANGUAGE).iter().all(|term| !has_sign(&term.term) || asked.contains(&term.term))
+        && query_terms(tag, &[]).iter().all(|term| !has_sign(&term.term) || asked.contains(&term.term))
         && !words.is_empty()
 }
 
@@ -170,7 +170,7 @@ mod tests {
     #[test]
     fn a_tag_is_named_by_all_its_words() {
         let check = |tag: &str, question: &str, expected: bool| {
-            let asked = query_terms(question, LANGUAGE).into_iter().map(|term| term.term).collect();
+            let asked = query_terms(question, &[]).into_iter().map(|term| term.term).collect();
             assert_eq!(is_named(tag, &asked), expected, "{tag} by {question}");
         };
         check("machine-learning", "how do machines learn?", true);

@@ -5,7 +5,6 @@ use std::time::Instant;
 
 use crate::engine::Engine;
 use crate::engine::curate::secrets::CleanItem;
-use crate::engine::indexes::LANGUAGE;
 use crate::engine::late::vector_for;
 use crate::engine::transfer::import::foreign::state::ForeignState;
 use crate::error::Result;
@@ -44,7 +43,7 @@ pub(crate) fn new_item(
     let indexed = indexed.unwrap_or(&item.content);
     let vector = if embed { vector_for(engine, indexed)? } else { None };
     // A chunk's mentions depend on its document, which is stored by then.
-    let delta = DeltaData { terms: text::encode_terms(indexed, LANGUAGE), mentions: None };
+    let delta = DeltaData { terms: text::encode_terms(indexed), mentions: None };
     Ok(NewItem { item, delta, vector, action, why })
 }
 
