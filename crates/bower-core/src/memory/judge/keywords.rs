@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::{ControlFlow, Range};
 
-use crate::text::{Analyzer, Language, Purpose, TermOccurrence, TermShape, query_terms};
+use crate::text::{Analyzer, Purpose, TermOccurrence, TermShape, forms, language_of, query_terms};
 
 /// Longer texts are judged by their beginning: what a memory is about stands there, and time stays bounded.
 const MOST_TERMS: usize = 2_000;
@@ -31,9 +31,11 @@ pub(super) fn of(text: &str) -> Vec<Keyword> {
     let beginning = text.char_indices().nth(8_000).map_or(text, |(at, _)| &text[..at]);
     // Small words go as they go from questions. A question of nothing else keeps them, so it is given another word.
     let question = format!("word {beginning}");
-    let kept: HashSet<String> = query_terms(&question, &[]).into_iter().map(|term| term.term).collect();
+    let language = language_of(beginning);
+    let terms = query_terms(&question, &[language]);
+    let kept: HashSet<&str> = forms(&terms).map(|(_, form)| form).collect();
     let mut found: Vec<(String, Range<usize>, TermShape)> = Vec::new();
-    Analyzer::new(Language::English).each(
+    Analyzer::new(language).each(
         beginning,
         Purpose::Query,
         |TermOccurrence { term, at, shape, .. }| {
@@ -163,6 +165,10 @@ mod tests {
         );
         check("Caches keep caches of caches.", &["caches", "keep"]);
         check("it is what it is", &[]);
+        check(
+            "Die Schlüssel für den Keller hängen hinter der Garagentür.",
+            &["schlüssel", "keller", "garagentür", "hängen"],
+        );
         check("東京都の天気", &["東京", "京都", "都の", "の天", "天気"]);
         check("", &[]);
     }
