@@ -25,6 +25,7 @@ mod query;
 mod session;
 mod timing;
 mod transfer;
+mod vector_cache;
 mod versioned;
 
 use jiff::Timestamp;
@@ -41,6 +42,7 @@ use cross::LocalCross;
 use indexes::Indexes;
 use model::LocalModel;
 use pending::Pending;
+use vector_cache::RecentVectors;
 
 pub use index::sources::{DocumentInput, DocumentSeries, FileContent};
 pub use query::evaluation;
@@ -65,6 +67,8 @@ pub struct Engine {
     /// Passed by the program, if its user chose one.
     llm: Option<Box<dyn Llm>>,
     caches: Caches,
+    /// Cached vectors that this process used lately.
+    recent: RecentVectors,
     pending: Pending,
 }
 
@@ -87,6 +91,7 @@ impl Engine {
             settings,
             llm: None,
             caches: Caches::default(),
+            recent: RecentVectors::default(),
             pending: Pending::default(),
         }
     }

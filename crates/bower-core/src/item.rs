@@ -144,6 +144,11 @@ words! {
 }
 
 words! {
+    /// What a cached vector is for: a question, or a text that is kept.
+    CacheRole, "role" { Question = "question", Document = "document" }
+}
+
+words! {
     /// The type of a memory.
     MemoryType, "type" {
         Fact = "fact", Preference = "preference", Pattern = "pattern", Decision = "decision", Gotcha = "gotcha",

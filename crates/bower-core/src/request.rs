@@ -4,6 +4,7 @@
 mod alias;
 mod anchors;
 mod brief;
+mod cache;
 mod changes;
 mod check;
 mod curate;
@@ -36,6 +37,7 @@ use crate::item::{
 pub use alias::{AliasList, AliasOutcome, AliasRequest, AliasedEntity, EntityAlias, StatedAlias};
 pub use anchors::{AnchoredMemory, AnchorsReport};
 pub use brief::{Brief, BriefRequest, KeptSentence, SessionRead, SessionRequest, ToldTurn, TurnsRequest};
+pub use cache::{CachePruneRequest, CachePruned, CacheStatus, CachedModel, ProcessCache};
 pub use changes::StoreChange;
 pub use check::{
     Check, CheckFinding, CheckProblem, ConflictKind, ConflictingMemory, NearCopies, NearCopy, NearCopyGroup,
@@ -720,6 +722,8 @@ pub struct StatusReport {
     pub unknown_languages: Option<String>,
     /// The local model and its state.
     pub model: ModelState,
+    /// The cache of vectors.
+    pub cache: CacheStatus,
     /// Number of memories of each scope and owner, with its limit.
     pub scopes: Vec<Held>,
     /// When memories were last swept, pruned and consolidated.

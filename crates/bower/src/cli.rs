@@ -7,6 +7,7 @@
 )]
 
 mod agents;
+mod cache;
 #[cfg(test)]
 mod documents;
 mod graph;
@@ -27,6 +28,7 @@ use std::str::FromStr;
 use crate::service::LISTED;
 
 pub use agents::{BriefArgs, HookArgs, SetupArgs};
+pub use cache::{CacheAction, CacheArgs};
 pub use graph::{GraphAction, GraphArgs, GraphForm, RelateArgs};
 pub use index::IndexArgs;
 pub use life::{ConsolidateArgs, FeedbackArgs, PinArgs, PruneArgs, SweepArgs, UndoArgs};
@@ -170,6 +172,8 @@ pub enum Command {
     Doctor(DoctorArgs),
     /// Fetch, list and check local models
     Model(ModelArgs),
+    /// Show the cache of vectors, or remove entries
+    Cache(CacheArgs),
     /// Evaluate the ranking on a labelled set
     Eval(EvalArgs),
     /// Print a completion script
@@ -215,6 +219,7 @@ impl Command {
             Self::Config(_) => "config",
             Self::Doctor(_) => "doctor",
             Self::Model(_) => "model",
+            Self::Cache(_) => "cache",
             Self::Eval(_) => "eval",
             Self::Completions(_) => "completions",
             Self::Version => "version",

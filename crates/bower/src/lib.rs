@@ -117,6 +117,7 @@ fn run(command: Command, session: &Session) -> Result<ExitCode> {
         Command::Config(arguments) => commands::config::run(arguments, session).map(done),
         Command::Doctor(arguments) => commands::doctor::run(&arguments, session),
         Command::Model(arguments) => commands::model::run(arguments, session).map(done),
+        Command::Cache(arguments) => commands::cache::run(&arguments, session).map(done),
         Command::Eval(arguments) => commands::eval::run(&arguments, session).map(done),
         Command::Completions(arguments) => commands::completions::run(&arguments).map(done),
         Command::Version => commands::version::run(session).map(done),

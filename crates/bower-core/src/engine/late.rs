@@ -1,13 +1,12 @@
 //! Computes late interaction: reads a question's tokens from the cache or the model, and scores rows by them.
 //! Rows are scored from the index or the delta. A row without codes has no score; it is never guessed.
 
-use std::sync::PoisonError;
-
 use crate::embed::{EmbeddedText, Embedder};
 use crate::engine::Engine;
 use crate::engine::indexes::covered;
+use crate::engine::vector_cache::{cached, note_made};
 use crate::error::Result;
-use crate::item::{Change, RowId, RowSet};
+use crate::item::{CacheRole, Change, RowId, RowSet};
 use crate::store::{NewTokens, NewVector};
 use crate::tokens::{self, TokenQuery};
 use crate::vector::{floats, halves};
@@ -25,23 +24,25 @@ pub(crate) struct QueryVectors {
 /// Returns a question's vector and tokens from the cache or the model. New ones wait until [`Engine::maintain`] writes them
 /// to the cache. Both give the same numbers, so scores do not reveal whether the question was asked before.
 pub(crate) fn question(engine: &Engine, embedder: &dyn Embedder, text: &str) -> Result<QueryVectors> {
-    if let Some(kept) = engine.desk.cached_vector(embedder.model(), text)? {
-        let tokens = embedder.tokens().map(|scheme| {
-            let tokens = kept.tokens.filter(|tokens| tokens.model == scheme)?;
-            tokens::from_bytes(&tokens.bytes)
-        });
-        // Cached by an older version, or for another scheme: without its tokens it cannot be used.
-        if !matches!(tokens, Some(None)) {
-            let tokens = tokens.flatten().map(|tokens| TokenQuery::new(&tokens));
-            return Ok(QueryVectors { vector: floats(&kept.half), tokens, cached: true });
-        }
+    let scheme = embedder.tokens();
+    // Cached by an older version, or for another scheme: without its tokens it cannot be used.
+    let is_usable = |kept: &NewVector| match (scheme, &kept.tokens) {
+        (None, _) => true,
+        (Some(scheme), Some(tokens)) => tokens.model == scheme && tokens::from_bytes(&tokens.bytes).is_some(),
+        (Some(_), None) => false,
+    };
+    if let Some(kept) = cached(engine, embedder.model(), CacheRole::Question, text, is_usable)? {
+        let tokens = kept.tokens.as_ref().filter(|_| scheme.is_some());
+        let tokens = tokens.and_then(|tokens| tokens::from_bytes(&tokens.bytes));
+        let tokens = tokens.map(|tokens| TokenQuery::new(&tokens));
+        return Ok(QueryVectors { vector: floats(&kept.half), tokens, cached: true });
     }
     let made = embedder.embed_question(text)?;
     let bytes = made.tokens.as_deref().map(tokens::to_bytes);
     let half = halves(&made.vector);
     let vector = floats(&half);
     let kept = NewVector { model: embedder.model().to_owned(), half, tokens: new_tokens(embedder, bytes) };
-    engine.pending.query_vectors.lock().unwrap_or_else(PoisonError::into_inner).push((text.to_owned(), kept));
+    note_made(engine, CacheRole::Question, text, kept);
     let tokens = made.tokens.map(|tokens| TokenQuery::new(&tokens));
     Ok(QueryVectors { vector, tokens, cached: false })
 }
@@ -113,8 +114,21 @@ pub(crate) fn new_vector(embedder: &dyn Embedder, made: EmbeddedText) -> NewVect
 
 /// Calls [`vector_of`] with the engine's model. `None` if there is no model or it turns out to be damaged: the item then
 /// waits for its vector.
+///
+/// A service is not asked twice for one text: agents often write what is there already, and each call costs time and money. A
+/// local model is faster than such a cache would be worth.
 pub(crate) fn vector_for(engine: &Engine, text: &str) -> Result<Option<NewVector>> {
-    engine.model.give(|embedder| vector_of(embedder, text))
+    engine.model.give(|embedder| {
+        if embedder.batch_texts().is_none() {
+            return vector_of(embedder, text);
+        }
+        if let Some(kept) = cached(engine, embedder.model(), CacheRole::Document, text, |_| true)? {
+            return Ok(NewVector::clone(&kept));
+        }
+        let made = vector_of(embedder, text)?;
+        note_made(engine, CacheRole::Document, text, made.clone());
+        Ok(made)
+    })
 }
 
 fn new_tokens(embedder: &dyn Embedder, bytes: Option<Vec<u8>>) -> Option<NewTokens> {

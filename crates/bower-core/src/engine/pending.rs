@@ -7,13 +7,13 @@ use std::sync::atomic::AtomicBool;
 
 use crate::error::{Error, Result};
 use crate::item::{Change, RowId, Scope};
-use crate::store::{Given, NewVector};
+use crate::store::{CacheUses, Given};
 
 /// Writes that no answer waits for, and work that answers found due.
 #[derive(Debug, Default)]
 pub(crate) struct Pending {
-    /// Vectors of questions since the last maintenance, for the cache.
-    pub(crate) query_vectors: Mutex<Vec<(String, NewVector)>>,
+    /// Uses of cached vectors since the last maintenance, and new ones.
+    pub(crate) cache_uses: Mutex<CacheUses>,
     /// Rows that answers returned, with the time.
     pub(crate) exposed: Mutex<Vec<(RowId, Timestamp)>>,
     /// Rows that were used, with the time.

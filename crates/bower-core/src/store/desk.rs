@@ -2,8 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::clock::Stamp;
-use super::vector::NewVector;
+use super::cache::VectorCache;
 use crate::error::Result;
 use crate::item::RowId;
 
@@ -24,11 +23,7 @@ impl Given {
 
 /// Stores what only this machine needs. It is not a change of the store: no index has to follow, and no event is
 /// recorded.
-pub trait Desk: Send + Sync {
-    /// Returns a question's cached vector, with its tokens.
-    fn cached_vector(&self, model: &str, text: &str) -> Result<Option<NewVector>>;
-    /// Caches vectors of questions; beyond `most` the least recently used are dropped.
-    fn cache_vectors(&self, vectors: &[(String, NewVector)], most: usize, stamp: Stamp<'_>) -> Result<()>;
+pub trait Desk: VectorCache + Send + Sync {
     /// Returns the items that a session was given, by row.
     fn given(&self, session: &str) -> Result<Vec<Given>>;
     /// Records the items that a session is given now, and drops everything that any session was given before

@@ -5,6 +5,7 @@
 //! `sqlite`.
 
 mod aliases;
+mod cache;
 pub mod clock;
 pub mod copies;
 mod desk;
@@ -34,6 +35,7 @@ use crate::error::{Location, Result};
 use crate::item::Coverage;
 
 pub use aliases::{AliasRow, Aliases};
+pub use cache::{CacheKey, CacheLimits, CacheRemoved, CacheTotals, CacheUses, CachedText, VectorCache};
 pub use clock::{Stamp, TrustedTime};
 pub use copies::{Exporter, Importer};
 pub use desk::{Desk, Given};

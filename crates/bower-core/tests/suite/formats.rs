@@ -4,9 +4,10 @@
 //! it is refused, and built anew.
 
 use bower_core::filter::Filter;
-use bower_core::item::{Allowed, Change, Kind, Provenance, RowId, RowSet, Visibility};
+use bower_core::item::{Allowed, CacheRole, Change, Kind, Provenance, RowId, RowSet, Visibility};
 use bower_core::parts::store::{
-    Desk, IndexFeed, Items, Journal, NewTokens, NewVector, SqliteStore, Stamp, Store, TrustedTime, Upkeep,
+    IndexFeed, Items, Journal, NewTokens, NewVector, SqliteStore, Stamp, Store, TrustedTime, Upkeep,
+    VectorCache,
 };
 use bower_core::parts::text::{Delta, TextIndex, query_terms};
 use bower_core::request::{AliasRequest, BriefRequest, CurateRequest, QueryRequest, Selection};
@@ -270,6 +271,25 @@ fn a_store_of_schema_18_becomes_todays() {
     assert_eq!(store.verify().unwrap(), Vec::<String>::new());
 }
 
+/// A store whose cached questions have neither a size nor uses keeps them, and counts from now on.
+#[test]
+fn a_store_of_schema_19_becomes_todays() {
+    let ferry = "The ferry leaves at seven in the morning.";
+    let place = becomes_todays(sql(include_str!("../golden/schema-19.sql")), "ferry", &[ferry]);
+    let store = SqliteStore::open(&place.home().join("memory.db"), &place.settings, now()).unwrap();
+    let (model, question) = ("all-MiniLM-L6-v2.i8-2", CacheRole::Question);
+    let cached = store.cached_vector(model, question, "when does the ferry leave").unwrap().unwrap();
+    assert_eq!(cached.half.len(), 768);
+    let totals = store.cache_totals().unwrap().pop().unwrap();
+    // The file has a key of 32 bytes, a vector of 768 and tokens of 360.
+    assert_eq!(
+        (totals.model.as_str(), totals.role, totals.entries, totals.bytes),
+        (model, question, 1, 1_160)
+    );
+    assert_eq!((totals.hits, totals.misses), (0, 0));
+    assert_eq!(store.verify().unwrap(), Vec::<String>::new());
+}
+
 #[test]
 fn a_store_of_schema_6_becomes_todays() {
     let place =
@@ -352,7 +372,10 @@ fn keeps_what_models_made(place: &Place, newest: u32) {
     assert_eq!(store.codes("test-model.t1", &rows).unwrap(), [None, None, Some(vec![5; 16])]);
     let tokens = Some(NewTokens { model: "test-model.t1".into(), bytes: vec![9; 16] });
     let vector = NewVector { model: "test-model".into(), half: vec![9; 16], tokens };
-    assert_eq!(store.cached_vector("test-model", "an old question").unwrap(), Some(vector));
+    assert_eq!(
+        store.cached_vector("test-model", CacheRole::Question, "an old question").unwrap(),
+        Some(vector)
+    );
     // The row of a memory that was forgotten is not used again, and what happened to it is known.
     assert_eq!(store.rows_by_id("64fe56caf3d1208f", &Visibility::everything(), 9).unwrap(), []);
     let actions: Vec<_> =

@@ -135,7 +135,7 @@ fn interval(text: &str) -> Result<Interval, String> {
 }
 
 /// Parses `90`, `90s`, `15m`, `24h`, `7d`, `2w`: more than zero, and ten years at most.
-fn span(text: &str) -> Result<Duration, String> {
+pub(super) fn span(text: &str) -> Result<Duration, String> {
     let text = text.trim();
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);

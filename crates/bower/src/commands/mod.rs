@@ -3,6 +3,7 @@
 
 pub mod backup;
 pub mod brief;
+pub mod cache;
 pub mod completions;
 pub mod config;
 pub mod curate;

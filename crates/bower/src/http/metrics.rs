@@ -137,7 +137,7 @@ impl Metrics {
 }
 
 /// The gauges of the store: name, help and value.
-fn of_store(store: &StatusReport) -> [(&'static str, &'static str, f64); 9] {
+fn of_store(store: &StatusReport) -> [(&'static str, &'static str, f64); 13] {
     let healthy = f64::from(u8::from(store.index_healthy));
     [
         ("bower_store_memories", "Memories that are candidate or active.", store.total_memories as f64),
@@ -156,6 +156,18 @@ fn of_store(store: &StatusReport) -> [(&'static str, &'static str, f64); 9] {
             "bower_vector_tail",
             "Rows that the vector index lacks; they are searched directly.",
             store.vector_delta as f64,
+        ),
+        ("bower_cache_entries", "Cached vectors in the store's file.", store.cache.entries as f64),
+        ("bower_cache_bytes", "Bytes of the cached vectors.", store.cache.bytes as f64),
+        (
+            "bower_cache_hits",
+            "Vectors that this process found in the cache.",
+            store.cache.process.hits as f64,
+        ),
+        (
+            "bower_cache_misses",
+            "Vectors that this process did not find in the cache.",
+            store.cache.process.misses as f64,
         ),
     ]
 }

@@ -204,6 +204,9 @@ pub fn status(report: &StatusReport, look: &Look) -> String {
     };
     table.row(["vectors", &format!("{}{unembedded}", report.vector_index_tier)]);
     table.row(["model", &model(&report.model)]);
+    if report.cache.entries + report.cache.hits + report.cache.misses > 0 {
+        table.row(["cache", &super::cache::summary(&report.cache)]);
+    }
     let lost = report.losses.iter().map(|loss| wrapped("! ", &line(&loss.sentence()), look));
     let unknown = report.unknown_languages.iter().map(|told| wrapped("! ", told, look));
     table.print(look) + &lost.chain(unknown).collect::<String>()
@@ -312,7 +315,7 @@ mod tests {
     use super::*;
     use crate::render::sample;
     use bower_core::item::{Channel, Durability, MemoryType, Scope};
-    use bower_core::request::{Held, ModelState, Other};
+    use bower_core::request::{CacheStatus, Held, ModelState, Other, ProcessCache};
 
     fn report() -> StatusReport {
         StatusReport {
@@ -339,6 +342,15 @@ mod tests {
                 name: "all-MiniLM-L6-v2".into(),
                 state: "missing".into(),
                 reason: Some("run bower model pull".into()),
+            },
+            cache: CacheStatus {
+                entries: 12,
+                bytes: 13_920,
+                hits: 30,
+                misses: 12,
+                hit_ratio: Some(0.714),
+                process: ProcessCache { entries: 0, hits: 0, misses: 0, hit_ratio: None },
+                models: Vec::new(),
             },
             scopes: vec![
                 Held { scope: Scope::Project, owner: None, memories: 1_000, limit: 2_000 },

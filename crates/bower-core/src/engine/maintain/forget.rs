@@ -331,11 +331,13 @@ fn terms(word: &str) -> Vec<String> {
 impl Engine {
     /// Drops questions that wait for the cache and equal a forgotten text.
     fn forget_questions(&self, items: &[Item]) {
-        let mut fresh = self.pending.query_vectors.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if !fresh.is_empty() {
+        let mut uses = self.pending.cache_uses.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if !uses.added.is_empty() {
             let gone: BTreeSet<Vec<String>> = items.iter().map(|item| words(&item.content)).collect();
-            fresh.retain(|(text, _)| !gone.contains(&words(text)));
+            uses.added.retain(|added| !gone.contains(&words(&added.text)));
         }
+        drop(uses);
+        self.recent.clear();
     }
 }
 

@@ -11,8 +11,8 @@ use crate::engine::index;
 use crate::engine::maintain::settle::settle_open;
 use crate::engine::maintain::{consolidate, lifecycle};
 use crate::engine::pending::best_effort;
-use crate::engine::query::record::keep_query_vectors;
 use crate::engine::timing::milliseconds;
+use crate::engine::vector_cache::keep_cached;
 use crate::error::{Error, Result};
 use crate::item::{Change, Visibility};
 use crate::memory::sweep::is_crowded;
@@ -117,7 +117,7 @@ impl Engine {
     /// Returns true if something was compacted; false if nothing was due or another process is compacting.
     pub fn maintain(&self, now: Timestamp) -> Result<bool> {
         self.keep_given(now)?;
-        keep_query_vectors(self, now)?;
+        keep_cached(self, now)?;
         lifecycle::note_time(self, now)?;
         if self.pending.has_kept.swap(false, Ordering::Relaxed) {
             lifecycle::sweep_when_due(self, now)?;

@@ -5,12 +5,12 @@ use sha2::{Digest, Sha256};
 use std::collections::HashSet;
 use std::sync::PoisonError;
 
+use crate::engine::Engine;
 use crate::engine::pending::best_effort;
-use crate::engine::{ACTOR, Engine};
 use crate::error::Result;
 use crate::item::{Band, Kind, RowId, Scope, Visibility, derive_id};
 use crate::request::{Hit, Item, QueryRequest, Selection};
-use crate::store::{Given, Stamp};
+use crate::store::Given;
 
 /// Most exposures that wait to be written; the newest are kept.
 const MOST_FRESH: usize = 1_000;
@@ -169,17 +169,6 @@ pub(crate) fn keep_given(engine: &Engine, now: Timestamp) -> Result<()> {
         best_effort(engine.desk.give(&session, &given, now, keep_after))?;
     }
     Ok(())
-}
-
-/// Writes the vectors of recent queries to the cache. Best effort: a store that is busy or read-only keeps none.
-pub(crate) fn keep_query_vectors(engine: &Engine, now: Timestamp) -> Result<()> {
-    let fresh =
-        std::mem::take(&mut *engine.pending.query_vectors.lock().unwrap_or_else(PoisonError::into_inner));
-    if fresh.is_empty() {
-        return Ok(());
-    }
-    let stamp = Stamp { now, actor: ACTOR };
-    best_effort(engine.desk.cache_vectors(&fresh, engine.settings.cached_queries, stamp))
 }
 
 impl Engine {

@@ -86,11 +86,11 @@ fn a_wrong_clock_ends_nothing_that_sessions_were_given_and_fills_no_cache() {
         store.expose(&[(row, at(3))]).unwrap();
         assert!(store.exposed(at(4), 9).unwrap().is_empty(), "the last time counts, not the largest");
         // One query more than fits: the one dated later than now is dropped.
-        store.cache_vectors(&[("ahead".into(), vector(1))], 2, stamp(YEARS)).unwrap();
+        store.cache_vectors(&asked(&[("ahead", vector(1))]), 2, stamp(YEARS)).unwrap();
         for (text, second) in [("two", 5), ("three", 6), ("four", 7)] {
-            store.cache_vectors(&[(text.into(), vector(2))], 2, stamp(second)).unwrap();
+            store.cache_vectors(&asked(&[(text, vector(2))]), 2, stamp(second)).unwrap();
         }
-        let cached = |text: &str| store.cached_vector(MODEL, text).unwrap().is_some();
+        let cached = |text: &str| store.cached_vector(MODEL, CacheRole::Question, text).unwrap().is_some();
         assert_eq!(
             (cached("ahead"), cached("two"), cached("three"), cached("four")),
             (false, false, true, true)

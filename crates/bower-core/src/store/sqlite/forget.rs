@@ -10,9 +10,9 @@ use std::path::Path;
 
 use super::aliases::ended_in;
 use super::backup::replaced;
+use super::cache::note_drop;
 use super::checksums::seal_event;
 use super::columns::{json_field, json_text};
-use super::desk::cache_key;
 use super::events::{next_change, record};
 use super::half_vectors::half;
 use super::memories::remove_row;
@@ -21,8 +21,9 @@ use super::tags::all_tags;
 use super::ties::wordings_of;
 use super::triples::{forget_text, forget_unused};
 use super::{SqliteStore, lock};
-use crate::item::{Kind, RowId, Status, Visibility, hex};
+use crate::item::{CacheRole, Kind, RowId, Status, Visibility, hex};
 use crate::request::{Erased, Receipt};
+use crate::store::cache::cache_key;
 use crate::store::{Items, Stamp};
 use crate::vector::{ExactQuery, floats};
 
@@ -309,7 +310,9 @@ impl Questions {
             return Ok(());
         }
         for text in gone.asked() {
-            self.going.extend(self.models.iter().map(|(_, name)| cache_key(name, text)));
+            self.going.extend(self.models.iter().flat_map(|(_, name)| {
+                CacheRole::ALL.iter().map(|role| cache_key(name, *role, text).to_vec())
+            }));
         }
         let mut statement = connection.prepare_cached("SELECT model, vector FROM vectors WHERE row = ?1")?;
         let mut found = statement.query([row.0])?;
@@ -329,7 +332,10 @@ impl Questions {
     /// Drops the marked questions, and returns their number.
     fn drop(self, connection: &Connection) -> Result<usize> {
         let mut delete = connection.prepare_cached("DELETE FROM embedding_cache WHERE key = ?1")?;
-        self.going.iter().map(|key| delete.execute([key])).sum()
+        let dropped = self.going.iter().map(|key| delete.execute([key])).sum::<Result<usize>>()?;
+        // Other processes may have copies in memory of what the file no longer has.
+        note_drop(connection)?;
+        Ok(dropped)
     }
 }
 

@@ -4,6 +4,7 @@
 mod aliases;
 mod backup;
 mod beside;
+mod cache;
 mod chains;
 mod checksums;
 mod clocks;

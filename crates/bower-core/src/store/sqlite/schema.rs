@@ -25,6 +25,7 @@ pub const MIGRATIONS: &[&str] = &[
     ALIASES,
     TRIPLES,
     VECTORS_BY_MODEL,
+    CACHE_USE,
 ];
 
 /// First schema that keeps counts of items and documents.
@@ -66,6 +67,8 @@ pub const KEEPS_ALIASES: u32 = 17;
 pub const KEEPS_TRIPLES: u32 = 18;
 /// First schema that keeps a vector of each model of an item.
 pub const KEEPS_VECTORS_BY_MODEL: u32 = 19;
+/// First schema that counts the uses of cached vectors.
+pub const KEEPS_CACHE_USE: u32 = 20;
 
 /// The number of the newest schema.
 pub const NEWEST: u32 = MIGRATIONS.len() as u32;
@@ -717,4 +720,30 @@ DROP TABLE vectors;
 ALTER TABLE vectors_by_model RENAME TO vectors;
 CREATE INDEX vectors_change ON vectors (model, change);
 ALTER TABLE checksums DROP COLUMN vector;
+";
+
+/// What each cached vector is for (a question or a document), its size and its number of hits. `cache_counts` counts hits and
+/// misses for each model; they outlive the entries. `cache_drops` counts removals by people, so that other processes drop their copies
+/// too. The index holds all that totals and the choice of entries to drop need.
+const CACHE_USE: &str = "
+ALTER TABLE embedding_cache ADD COLUMN role TEXT NOT NULL DEFAULT 'question';
+ALTER TABLE embedding_cache ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE embedding_cache ADD COLUMN hits INTEGER NOT NULL DEFAULT 0;
+UPDATE embedding_cache SET bytes = length(key) + length(vector) + ifnull(length(tokens), 0);
+DROP INDEX embedding_cache_used;
+CREATE INDEX embedding_cache_used ON embedding_cache (role, used_time, model, bytes);
+
+CREATE TABLE cache_counts (
+  model INTEGER NOT NULL REFERENCES models (row),
+  role TEXT NOT NULL,
+  hits INTEGER NOT NULL,
+  misses INTEGER NOT NULL,
+  PRIMARY KEY (model, role)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE cache_drops (
+  one INTEGER PRIMARY KEY CHECK (one = 1),
+  times INTEGER NOT NULL
+) STRICT;
+INSERT INTO cache_drops VALUES (1, 0);
 ";

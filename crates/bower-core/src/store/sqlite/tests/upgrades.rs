@@ -5,7 +5,7 @@ use serde_json::json;
 use super::fixture::with_sqlite;
 use crate::config::Settings;
 use crate::filter::Filter;
-use crate::item::{Change, Visibility};
+use crate::item::{CacheRole, Change, Visibility};
 use crate::request::Selection;
 use crate::store::contract::filters::{Dice, rows, write};
 use crate::store::contract::fixture::{Fixture, StoreAndDesk};
@@ -14,7 +14,10 @@ use crate::store::{NewVector, SqliteStore};
 
 /// Reverts a store to the schema before the life of a memory was kept.
 const LIFELESS: &str =
-    "CREATE TABLE one_vector (row INTEGER PRIMARY KEY REFERENCES items (row), model INTEGER NOT NULL REFERENCES models (row),
+    "DROP INDEX embedding_cache_used; ALTER TABLE embedding_cache DROP COLUMN role; ALTER TABLE embedding_cache DROP COLUMN bytes;
+ ALTER TABLE embedding_cache DROP COLUMN hits; CREATE INDEX embedding_cache_used ON embedding_cache (used_time);
+ DROP TABLE cache_counts; DROP TABLE cache_drops;
+ CREATE TABLE one_vector (row INTEGER PRIMARY KEY REFERENCES items (row), model INTEGER NOT NULL REFERENCES models (row),
   change INTEGER NOT NULL, vector BLOB NOT NULL) STRICT;
  INSERT INTO one_vector SELECT row, model, change, vector FROM vectors; DROP TABLE vectors; ALTER TABLE one_vector RENAME TO vectors;
  CREATE INDEX vectors_change ON vectors (model, change);
@@ -46,7 +49,7 @@ fn a_store_of_schema_1_opens_and_is_brought_up_to_date() {
     assert_eq!((rows.len(), store.code_rows(SCHEME, Change(0), newest).unwrap().len()), (2, 0));
     assert_eq!(store.put_codes(&[(rows[0], codes(5))], newest, stamp(1)).unwrap(), 1);
     assert_eq!(store.codes(SCHEME, &rows).unwrap(), [Some(vec![5; 16]), None]);
-    let cached = store.cached_vector(MODEL, "an old question").unwrap();
+    let cached = store.cached_vector(MODEL, CacheRole::Question, "an old question").unwrap();
     assert_eq!(cached, Some(NewVector { tokens: None, ..vector(9) }));
 }
 
