@@ -45,6 +45,7 @@ use pending::Pending;
 use vector_cache::RecentVectors;
 
 pub use index::sources::{DocumentInput, DocumentSeries, FileContent};
+pub use maintain::worker::{Activity, Worker};
 pub use query::evaluation;
 pub use query::evidence::LEAST_BUDGET;
 pub use query::plan::MAX_LIMIT;
@@ -63,13 +64,13 @@ pub struct Engine {
     indexes: Indexes,
     model: LocalModel,
     /// Opened at the first reranking.
-    cross: LocalCross,
+    cross: Arc<LocalCross>,
     /// Passed by the program, if its user chose one.
-    llm: Option<Box<dyn Llm>>,
+    llm: Option<Arc<dyn Llm>>,
     caches: Caches,
     /// Cached vectors that this process used lately.
-    recent: RecentVectors,
-    pending: Pending,
+    recent: Arc<RecentVectors>,
+    pending: Arc<Pending>,
 }
 
 impl Engine {
@@ -87,13 +88,51 @@ impl Engine {
             store,
             desk,
             model: LocalModel::new(home, &settings),
-            cross: LocalCross::new(home, &settings),
+            cross: Arc::new(LocalCross::new(home, &settings)),
             settings,
             llm: None,
             caches: Caches::default(),
-            recent: RecentVectors::default(),
-            pending: Pending::default(),
+            recent: Arc::default(),
+            pending: Arc::default(),
         }
+    }
+
+    /// Returns an engine on the same open store that answers by another model: the one that `settings` name. All other settings
+    /// stay as they are.
+    ///
+    /// Both can be used at the same time. One makes vectors while the other answers, and a request is answered by one of them
+    /// alone. What answers leave to [`Engine::maintain`] is shared, so nothing is lost when one is dropped.
+    #[must_use]
+    pub fn beside(&self, settings: &Settings) -> Self {
+        let settings = Settings {
+            model: settings.model.clone(),
+            model_url: settings.model_url.clone(),
+            model_dimensions: settings.model_dimensions,
+            model_key_command: settings.model_key_command.clone(),
+            model_key_file: settings.model_key_file.clone(),
+            model_key_variable: settings.model_key_variable.clone(),
+            model_key_host: settings.model_key_host.clone(),
+            ..self.settings.clone()
+        };
+        Self {
+            home: self.home.clone(),
+            // Each keeps its own vector index open.
+            indexes: Indexes::new(self.indexes.folder().to_path_buf()),
+            store: Arc::clone(&self.store),
+            desk: Arc::clone(&self.desk),
+            model: LocalModel::new(&self.home, &settings),
+            cross: Arc::clone(&self.cross),
+            settings,
+            llm: self.llm.clone(),
+            caches: Caches::default(),
+            recent: Arc::clone(&self.recent),
+            pending: Arc::clone(&self.pending),
+        }
+    }
+
+    /// Whether another engine uses the same open store, as those of [`Engine::beside`] do.
+    pub fn shares_store(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.store, &other.store)
     }
 
     /// Returns the settings that the engine was opened with.
@@ -104,7 +143,7 @@ impl Engine {
     /// Adds a language model, for requests that rerank hits or write patterns with one.
     #[must_use]
     pub fn with_llm(self, llm: Box<dyn Llm>) -> Self {
-        Self { llm: Some(llm), ..self }
+        Self { llm: Some(llm.into()), ..self }
     }
 
     /// Sets the program's own embedder instead of the local model, such as one with a cache.

@@ -17,6 +17,7 @@ mod part;
 mod relate;
 mod tags;
 mod triples;
+mod worker;
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -72,6 +73,8 @@ pub use triples::{
     DroppedAnswers, ExtractProgress, ExtractReport, ExtractRequest, FailedRequests, RemovedTriples,
     TripleSource,
 };
+
+pub use worker::{WorkerActivity, WorkerState, WorkerStatus};
 
 pub use crate::rank::brief::{BriefLine, Section as BriefSection};
 pub use crate::rank::candidate::{Factor, Step as FactorStep};
@@ -724,6 +727,9 @@ pub struct StatusReport {
     pub model: ModelState,
     /// The cache of vectors.
     pub cache: CacheStatus,
+    /// The worker of `bower serve`, `bower mcp` or `bower index --watch` that had something to do last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub worker: Option<WorkerStatus>,
     /// Number of memories of each scope and owner, with its limit.
     pub scopes: Vec<Held>,
     /// When memories were last swept, pruned and consolidated.

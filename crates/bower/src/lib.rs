@@ -1,6 +1,7 @@
 //! Runs the `bower` command: one match from command to function.
 //! Every run ends with a status of `failure::Exit`.
 
+mod background;
 mod brv;
 mod cli;
 mod commands;

@@ -16,6 +16,7 @@ use std::collections::HashSet;
 use std::time::Instant;
 
 use crate::cpu_time::thread_seconds;
+use crate::embed::Embedder;
 use crate::engine::late::{missing_codes, new_vector, vector_for};
 use crate::engine::mentions;
 use crate::engine::model::embedder_threads;
@@ -26,6 +27,7 @@ use crate::item::{Channel, Coverage, RowId, Scope, Visibility, indexed_text};
 use crate::request::{CompactWhen, Degraded, IndexProgress, IndexReport, IndexRequest};
 use crate::store::{IndexedText, MovedDocument, NewDocument, NewVector, Stamp};
 use crate::vector::in_order;
+use compact::CompactionLock;
 use sources::{DocumentInput, DocumentSeries, Note, Source, SourceStep};
 use work::{Assembly, Embedded, WorkUnit};
 
@@ -346,6 +348,41 @@ fn without_vectors(engine: &Engine) -> Option<Degraded> {
 /// Number of rows that get vectors from a model on this machine in one transaction.
 const PENDING_PAGE: usize = 64;
 
+/// What came of embedding some rows.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Page {
+    /// The last of them; `None` if no row waits.
+    pub(crate) last: Option<RowId>,
+    /// Their number.
+    pub(crate) asked: usize,
+    /// Those with a vector now.
+    pub(crate) written: usize,
+    /// Those that a service gave no vector.
+    pub(crate) refused: usize,
+}
+
+/// Embeds at most `most` rows after a row, and writes their vectors in one transaction. `None` if the model turned out to be
+/// damaged, or a service embedded none of them.
+pub(crate) fn embed_page(
+    engine: &Engine,
+    embedder: &dyn Embedder,
+    after: RowId,
+    most: usize,
+    threads: usize,
+    now: Timestamp,
+) -> Result<Option<Page>> {
+    let upto = engine.store.coverage()?.change;
+    let rows = engine.store.unembedded(embedder.model(), after, most)?;
+    let (last, asked) = (rows.last().copied(), rows.len());
+    if rows.is_empty() {
+        return Ok(Some(Page { last, asked, written: 0, refused: 0 }));
+    }
+    let Some(vectors) = embed_rows(engine, &rows, threads)? else { return Ok(None) };
+    let refused = asked - vectors.len();
+    let written = engine.store.put_vectors(&vectors, upto, Stamp { now, actor: ACTOR })?;
+    Ok(Some(Page { last, asked, written, refused }))
+}
+
 pub(crate) fn embed_pending(
     engine: &Engine,
     now: Timestamp,
@@ -354,20 +391,25 @@ pub(crate) fn embed_pending(
 ) -> Result<usize> {
     let Ok(embedder) = engine.model.get() else { return Ok(0) };
     let (mut embedded, mut after) = (0, RowId(0));
-    let page = embedder.batch_texts().unwrap_or(PENDING_PAGE);
+    let most = embedder.batch_texts().unwrap_or(PENDING_PAGE);
+    let threads = embedder_threads(&engine.settings);
+    let mut right = None;
     loop {
         if !go_on() {
             return Err(cancelled());
         }
-        let upto = engine.store.coverage()?.change;
-        let rows = engine.store.unembedded(embedder.model(), after, page)?;
+        // A worker of another process gives way after its batch.
+        if right.is_none() && !engine.store.unembedded(embedder.model(), after, 1)?.is_empty() {
+            right = CompactionLock::to_embed(engine.indexes.folder(), CompactWhen::Always)?;
+        }
+        let Some(page) = embed_page(engine, embedder, after, most, threads, now)? else {
+            return Ok(embedded);
+        };
         // Rows that change while they are embedded wait for the next run.
-        let Some(last) = rows.last() else { break };
-        after = *last;
-        let Some(vectors) = embed_rows(engine, &rows)? else { return Ok(embedded) };
-        let written = engine.store.put_vectors(&vectors, upto, Stamp { now, actor: ACTOR })?;
-        embedded += written;
-        progress(IndexProgress::Committed { chunks: written });
+        let Some(last) = page.last else { break };
+        after = last;
+        embedded += page.written;
+        progress(IndexProgress::Committed { chunks: page.written });
     }
     // Codes are stored in their index alone, so they are computed again if it was lost.
     for rows in missing_codes(engine, embedder)?.chunks(PENDING_PAGE) {
@@ -375,7 +417,7 @@ pub(crate) fn embed_pending(
         if !go_on() {
             return Err(cancelled());
         }
-        let Some(made) = embed_rows(engine, rows)? else { return Ok(embedded) };
+        let Some(made) = embed_rows(engine, rows, threads)? else { return Ok(embedded) };
         let codes: Vec<_> =
             made.into_iter().filter_map(|(row, vector)| Some((row, vector.tokens?))).collect();
         let written = engine.store.put_codes(&codes, upto, Stamp { now, actor: ACTOR })?;
@@ -385,13 +427,13 @@ pub(crate) fn embed_pending(
 }
 
 /// Embeds rows; `None` if the model turned out to be damaged, or a service embedded none of them.
-fn embed_rows(engine: &Engine, rows: &[RowId]) -> Result<Option<Vec<(RowId, NewVector)>>> {
+fn embed_rows(engine: &Engine, rows: &[RowId], threads: usize) -> Result<Option<Vec<(RowId, NewVector)>>> {
     let texts = engine.store.texts(rows)?;
     if engine.model.batch_texts().is_some() {
         return embed_at_service(engine, &texts);
     }
     let embed = |at: usize| Ok(vector_for(engine, &texts[at].text)?.map(|vector| (texts[at].row, vector)));
-    in_order(embedder_threads(&engine.settings), texts.len(), embed).into_iter().collect()
+    in_order(threads, texts.len(), embed).into_iter().collect()
 }
 
 /// Embeds texts by one call of a service. Those that it refuses wait for the next run; reports name one of the reasons.

@@ -16,3 +16,4 @@ mod settle;
 mod tags;
 mod triples;
 mod wording;
+pub(crate) mod worker;

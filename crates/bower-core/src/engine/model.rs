@@ -86,6 +86,11 @@ impl LocalModel {
         self.encoder.state()
     }
 
+    /// Whether the model could not be opened, and its file is there now.
+    pub(crate) fn can_be_reopened(&self) -> bool {
+        self.encoder.name != NONE && self.encoder.get().is_err() && self.encoder.packed.exists()
+    }
+
     /// Returns the model's result; `None` if there is no model or it failed. After a failure this process does not use the
     /// model again, and answers report the reason.
     pub(crate) fn give<T>(

@@ -104,18 +104,14 @@ pub(crate) fn cached(
     is_usable: impl Fn(&NewVector) -> bool,
 ) -> Result<Option<Arc<NewVector>>> {
     let key = CacheKey::of(model, role, text);
-    let recent = lock(&engine.recent.held).get(&key, Instant::now());
-    let found = match recent {
-        Some(recent) => Some(recent),
-        None => {
-            let kept = engine.desk.cached_vector(model, role, text)?.map(Arc::new);
-            if let Some(kept) = &kept {
-                let most = most_recent(engine);
-                lock(&engine.recent.held).put(key.clone(), Arc::clone(kept), most, Instant::now());
-            }
-            kept
+    let mut found = lock(&engine.recent.held).get(&key, Instant::now());
+    if found.is_none() {
+        found = engine.desk.cached_vector(model, role, text)?.map(Arc::new);
+        if let Some(kept) = &found {
+            let most = most_recent(engine);
+            lock(&engine.recent.held).put(key.clone(), Arc::clone(kept), most, Instant::now());
         }
-    };
+    }
     let found = found.filter(|kept| is_usable(kept));
     if found.is_some() {
         engine.recent.hits.fetch_add(1, Ordering::Relaxed);

@@ -35,3 +35,4 @@ mod tags;
 mod tidy;
 mod two_models;
 mod wordpiece;
+mod worker;

@@ -10,7 +10,7 @@ use rusqlite::Connection;
 use crate::place::{Place, now};
 
 /// An embedder whose vectors say which letters a text has.
-struct Letters(&'static str);
+pub struct Letters(pub &'static str);
 
 impl Embedder for Letters {
     fn model(&self) -> &str {

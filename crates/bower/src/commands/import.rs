@@ -77,7 +77,8 @@ pub fn run(arguments: &ImportArgs, session: &Session) -> Result<ExitCode> {
         ImportProgress::Compacting => items.set_message("bringing the indexes up to date"),
     };
     let ended = (|| {
-        let mut import = service.engine().import(&Visibility::everything(), request, now(), &progress)?;
+        let engine = service.engine();
+        let mut import = engine.import(&Visibility::everything(), request, now(), &progress)?;
         for path in &arguments.paths {
             if path == Path::new("-") {
                 import.file("standard input", std::io::stdin().lock())?;

@@ -32,7 +32,8 @@ pub fn serve_from(
 ) -> Result<()> {
     let options = options(arguments)?;
     listen_to_trouble(session);
-    let file = session.home()?.path.join("memory.db");
+    let home = session.home()?;
+    let (file, background) = (home.path.join("memory.db"), session.background(&home));
     let workers = Arc::new(Workers::lazy(file, open));
     let handler = mcp::handler(Arc::clone(&workers), options)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -43,8 +44,10 @@ pub fn serve_from(
         .map_err(|source| {
             Failure::environment(format!("cannot start a thread: {source}"), "close other programs")
         })?;
-    let (tell, tell_last) = (session.out.clone(), session.out.clone());
+    let (tell, tell_last, tell_news) = (session.out.clone(), session.out.clone(), session.out.clone());
     runtime.block_on(async {
+        let background = Arc::clone(&workers).run_background(background, move |text| tell_news.detail(text));
+        tokio::spawn(background);
         tokio::spawn(Arc::clone(&workers).run_maintenance(move |text| tell.detail(text)));
         serve(handler).await;
         workers.close(move |text| tell_last.detail(text)).await;

@@ -43,6 +43,7 @@ use std::ffi::OsString;
 use std::io::{BufRead, BufWriter, IsTerminal, Read, Write};
 use std::path::Path;
 
+use crate::background::Background;
 use crate::cli::{Global, SelectArgs, VisibilityArgs};
 use crate::failure::{Failure, Hint, Result};
 use crate::llm;
@@ -122,6 +123,12 @@ impl Session {
             Some(remote) => engine.with_embedder(Box::new(remote)),
             None => engine,
         })
+    }
+
+    /// Returns the work of a long-lived process beside its answers.
+    pub fn background(&self, home: &Home) -> Background {
+        let (session, of) = (self.clone(), home.clone());
+        Background::new(home.config(), move || Ok(session.settings(&of)?.settings))
     }
 
     /// Compacts the indexes if due, after the answer is printed. A failure here affects nothing that was acknowledged.

@@ -47,7 +47,8 @@ pub fn run(arguments: &ServeArgs, session: &Session) -> Result<()> {
     let is_named = !options.hosts.is_empty();
     http::log_to_standard_error(session.out.quiet, session.out.verbose);
     let service = session.service()?;
-    http::serve(http::handler, service, &home.path, models, options, |address, needs_token| {
+    let background = Some(session.background(&home));
+    http::serve(http::handler, service, &home.path, models, options, background, |address, needs_token| {
         let serving = Serving { address: url(address), needs_token, process: std::process::id() };
         session.out.say(&serving, |_| text(&serving, is_named))
     })

@@ -1,17 +1,18 @@
 //! Implements `bower index --watch`: indexes, then repeats it for what has changed, until it is interrupted.
 //! Every batch is an index run of the changed paths, so .gitignore, renames and deletions are treated as without it.
 
+use bower_core::engine::Activity;
 use bower_core::error::{Error, Missing};
 use bower_core::shared::IGNORE_FILE;
 use notify_debouncer_full::notify::{EventKind, RecursiveMode};
 use notify_debouncer_full::{DebounceEventResult, DebouncedEvent, new_debouncer};
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
-use std::sync::mpsc::{Receiver, channel};
-use std::time::Duration;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
 
-use super::Session;
 use super::index::once;
+use super::{Session, now};
 use crate::cli::Format;
 use crate::failure::{FROM_HERE, Failure, Hint, Result};
 use crate::render;
@@ -46,7 +47,20 @@ pub fn run(service: &Service, body: &IndexBody, session: &Session) -> Result<()>
     session.out.say(&report, |look| render::index::report(&report, look))?;
     session.maintain(service);
     session.out.note("watching for changes; Ctrl-C ends it");
-    while let Some(batch) = next(&events, session) {
+    let (began, mut background) = (Instant::now(), session.background(&session.home()?));
+    let mut has_written = false;
+    let mut work = || {
+        let stepped = background.step(service, &|| Activity::Idle, began.elapsed(), now());
+        if let Some(news) = &stepped.news {
+            session.out.note(&news.to_string());
+        }
+        has_written |= stepped.has_written;
+        if stepped.is_drained && std::mem::take(&mut has_written) {
+            session.maintain(service);
+        }
+        stepped.wait
+    };
+    while let Some(batch) = next(&events, &mut work, session) {
         let changes = Changes::of(&batch, &roots, &home);
         if changes.roots.is_empty() {
             continue;
@@ -72,10 +86,21 @@ pub fn run(service: &Service, body: &IndexBody, session: &Session) -> Result<()>
     Err(Failure::internal("the watcher ended"))
 }
 
-/// Waits for a batch, and joins the batches that are waiting already.
-fn next(events: &Receiver<DebounceEventResult>, session: &Session) -> Option<Vec<DebouncedEvent>> {
+/// Waits for a batch, and joins the batches that are waiting already. Meanwhile it calls `work`, which returns when it is to be
+/// called again.
+fn next(
+    events: &Receiver<DebounceEventResult>,
+    work: &mut dyn FnMut() -> Duration,
+    session: &Session,
+) -> Option<Vec<DebouncedEvent>> {
     let mut batch = Vec::new();
-    let first = events.recv().ok()?;
+    let first = loop {
+        match events.recv_timeout(work()) {
+            Ok(first) => break first,
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return None,
+        }
+    };
     for result in std::iter::once(first).chain(std::iter::from_fn(|| events.try_recv().ok())) {
         match result {
             Ok(events) => batch.extend(events),
@@ -176,7 +201,6 @@ mod tests {
     use super::*;
     use notify_debouncer_full::notify::Event;
     use notify_debouncer_full::notify::event::{AccessKind, Flag, ModifyKind};
-    use std::time::Instant;
 
     fn check(kind: EventKind, paths: &[&str], changed: usize, roots: &[&str], only: &[&str]) {
         let mut event = Event::new(kind);

@@ -1,10 +1,11 @@
 //! Holds the state that all requests of a running server share, and its options.
 
+use bower_core::engine::Activity;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 use tokio::sync::{Notify, Semaphore, watch};
 
 use super::auth::Door;
@@ -20,6 +21,8 @@ use crate::service::Service;
 
 /// Maximum number of requests that wait for each kind of work: a few seconds of it.
 const MOST_WAITING: usize = 512;
+/// Milliseconds after a request in which the next one is expected.
+const ACTIVE_MS: u64 = 1_000;
 /// Memory for the bodies of all requests together, in KiB.
 pub(super) const BODIES_KIB: usize = 256 << 10;
 /// Memory for all long responses that their clients have not read yet, in KiB.
@@ -71,6 +74,9 @@ pub struct App {
     pub(super) bodies: Arc<Semaphore>,
     /// Memory for long answers, in KiB.
     pub(super) answers: Arc<Semaphore>,
+    /// When the server began, and the milliseconds from then to the last request.
+    pub(super) began: Instant,
+    pub(super) last_used_ms: AtomicU64,
     /// Whether a request arrived since the last maintenance.
     pub(super) is_used: AtomicBool,
     /// Whether the indexes were brought up to date with the store once. After an upgrade that analyzes texts
@@ -135,6 +141,8 @@ impl App {
             runs: Runs::new(),
             bodies: Arc::new(Semaphore::new(BODIES_KIB)),
             answers: Arc::new(Semaphore::new(ANSWERS_KIB)),
+            began: Instant::now(),
+            last_used_ms: AtomicU64::new(0),
             is_used: AtomicBool::new(true),
             is_settled: AtomicBool::new(false),
             has_written: Notify::new(),
@@ -156,9 +164,28 @@ impl App {
     /// Records that the store was used, and perhaps changed.
     pub(super) fn touched(&self, work: Work) {
         self.is_used.store(true, Ordering::Relaxed);
+        self.last_used_ms.store(self.elapsed_ms(), Ordering::Relaxed);
         match work {
             Work::Read => {}
             Work::Write | Work::Long => self.has_written.notify_one(),
+        }
+    }
+
+    fn elapsed_ms(&self) -> u64 {
+        u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
+    /// Returns what requests do, for work that gives way to them.
+    pub(super) fn activity(&self) -> Activity {
+        let waits = |gate: &ConcurrencyLimit| gate.waiting() > 0;
+        if waits(&self.gates.read) || waits(&self.gates.write) {
+            Activity::Busy
+        } else if self.metrics.under_way.load(Ordering::Relaxed) > 0
+            || self.elapsed_ms() - self.last_used_ms.load(Ordering::Relaxed) < ACTIVE_MS
+        {
+            Activity::Active
+        } else {
+            Activity::Idle
         }
     }
 

@@ -1,6 +1,6 @@
 //! Maintains the store in a background thread of the server.
 //! One second after a request it compacts the indexes and stores what was used. It sweeps, prunes and consolidates when
-//! that is due. The store records when that last ran, so the schedule depends neither on how often a server starts nor
+//! that is due. Between these it makes missing vectors. The store records when the rest last ran, so the schedule depends neither on how often a server starts nor
 //! on how long it runs.
 
 use bower_core::request::{MaintenanceReport, MaintenanceRequest, PruneEvery};
@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use super::app::App;
 use super::clock::now;
+use crate::background::{Background, News};
 use crate::failure::{Failure, Result};
 use crate::service::PRUNE_THRESHOLD;
 
@@ -28,20 +29,29 @@ pub struct Maintenance {
 }
 
 impl Maintenance {
-    /// Starts the thread.
-    pub fn start(app: Arc<App>) -> Result<Self> {
+    /// Starts the thread. `background` makes missing vectors and follows the setting `model`.
+    pub fn start(app: Arc<App>, mut background: Option<Background>) -> Result<Self> {
         let (end, ended) = channel();
         let body = move || {
             maintain(&app);
             // Set even after a failure: waiting for a later try would not change the state.
             app.is_settled.store(true, Ordering::Relaxed);
             let mut looked: Option<Instant> = None;
-            while ended.recv_timeout(EVERY) == Err(RecvTimeoutError::Timeout) {
-                if looked.is_none_or(|last| last.elapsed() >= LOOK_EVERY) {
-                    looked = Some(Instant::now());
-                    run_maintenance(&app);
-                } else {
-                    maintain(&app);
+            let mut maintained = Instant::now();
+            let mut wait = EVERY;
+            while ended.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
+                if maintained.elapsed() >= EVERY {
+                    if looked.is_none_or(|last| last.elapsed() >= LOOK_EVERY) {
+                        looked = Some(Instant::now());
+                        run_maintenance(&app);
+                    } else {
+                        maintain(&app);
+                    }
+                    maintained = Instant::now();
+                }
+                wait = EVERY.saturating_sub(maintained.elapsed());
+                if let Some(background) = &mut background {
+                    wait = wait.min(work(&app, background));
                 }
             }
             app.is_used.store(true, Ordering::Relaxed);
@@ -79,6 +89,27 @@ fn maintain(app: &App) {
             tracing::warn!(target: "bower", part = "maintain", cause = failure.line(), "maintenance failed");
         }
     }
+}
+
+/// Does a step of the work in the background, and returns how long it waits before the next.
+fn work(app: &App, background: &mut Background) -> Duration {
+    let stepped = background.step(&app.service, &|| app.activity(), app.began.elapsed(), now());
+    if stepped.has_written {
+        // New vectors are compacted like any other change.
+        app.is_used.store(true, Ordering::Relaxed);
+        app.has_written.notify_one();
+    }
+    match stepped.news {
+        Some(News::Answers(model)) => tracing::info!(target: "bower", model, "another model answers"),
+        Some(News::Unread(cause)) => {
+            tracing::warn!(target: "bower", part = "settings", cause, "the settings cannot be read");
+        }
+        Some(News::Unavailable(cause)) => {
+            tracing::warn!(target: "bower", part = "worker", cause, "the model makes no vectors");
+        }
+        None => {}
+    }
+    stepped.wait
 }
 
 fn run_maintenance(app: &App) {

@@ -43,6 +43,7 @@ use std::time::Duration;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::cors::{AllowOrigin, CorsLayer};
 
+use crate::background::Background;
 use crate::failure::{Failure, Result};
 use crate::service::Service;
 use app::App;
@@ -133,6 +134,7 @@ pub fn serve<H: ServerHandler + Clone>(
     home: &std::path::Path,
     models: PathBuf,
     options: Options,
+    background: Option<Background>,
     began: impl FnOnce(SocketAddr, bool) -> Result<()>,
 ) -> Result<()> {
     let door = Door::new(home, options.bind, options.origins.clone(), now())?.under(options.hosts.clone());
@@ -161,7 +163,7 @@ pub fn serve<H: ServerHandler + Clone>(
         .enable_all()
         .build()
         .map_err(|source| Failure::environment(format!("cannot start threads: {source}"), "run it again"))?;
-    let keeper = maintenance::Maintenance::start(Arc::clone(&app))?;
+    let keeper = maintenance::Maintenance::start(Arc::clone(&app), background)?;
     let ended = runtime.block_on(async {
         let router = router(&app, mcp(&app)?);
         listen::run(&app, router, listener, began).await

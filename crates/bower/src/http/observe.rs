@@ -202,7 +202,7 @@ mod tests {
         let not_yet = ready(State(Arc::clone(&app))).await.unwrap_err();
         assert_eq!(not_yet.status, StatusCode::SERVICE_UNAVAILABLE.as_u16());
         // The thread ends after it has run once.
-        super::super::maintenance::Maintenance::start(Arc::clone(&app)).unwrap().end();
+        super::super::maintenance::Maintenance::start(Arc::clone(&app), None).unwrap().end();
         ready(State(app)).await.unwrap();
     }
 

@@ -22,8 +22,8 @@ use super::problem::Problem;
 use super::runs::{self, RunState};
 use crate::model;
 use crate::service::{
-    Bounds, ConsolidateBody, Got, IndexBody, ListBody, PairBody, Reviews, SelectBody, Served, Service,
-    SettleBody, StoreState, TagsBody,
+    Bounds, ConsolidateBody, Got, HealthReport, IndexBody, ListBody, PairBody, Reviews, SelectBody, Served,
+    Service, SettleBody, StoreState, TagsBody,
 };
 
 /// Function that returns the schema of a type.
@@ -545,6 +545,12 @@ fn keeping() -> Vec<Operation> {
 
 fn tending() -> Vec<Operation> {
     vec![
+        get::<Nothing, HealthReport>(
+            "/api/v1/health",
+            "health",
+            "Health of the models, the worker, the cache and the maintenance; needs a token that sees the whole store",
+            |app, caller, _, _| Ok(app.service.health(&caller.bounds)?),
+        ),
         post(
             "/api/v1/sweep",
             "sweep",

@@ -317,6 +317,6 @@ fn serves_the_conformance_suite_where_it_is_told_to() {
         std::process::exit(1);
     });
     let models = home.join("models");
-    http::serve(|app| http::handler(app).map(Fixtures), service, &home, models, options, |_, _| Ok(()))
+    http::serve(|app| http::handler(app).map(Fixtures), service, &home, models, options, None, |_, _| Ok(()))
         .unwrap();
 }

@@ -1,15 +1,17 @@
 //! Runs calls on threads that may block, over a store that is opened when it is first needed.
 //! If the store cannot be opened, that fails one call and never the server; a later call tries again.
 
+use bower_core::engine::Activity;
 use jiff::Timestamp;
 use rmcp::ErrorData;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::sync::{Notify, Semaphore};
 use tokio_util::sync::CancellationToken;
 
+use crate::background::Background;
 use crate::failure::{Failure, Result};
 use crate::service::{Refused, Served, Service};
 
@@ -18,6 +20,8 @@ use crate::service::{Refused, Served, Service};
 const SEATS: usize = 8;
 /// Pause before maintenance, so that the caller's next call goes first.
 const PAUSE: Duration = Duration::from_millis(150);
+/// Pause before the store is looked at for work in the background.
+const BEFORE_BACKGROUND: Duration = Duration::from_secs(1);
 /// Time limit for the last compaction before the process ends. Acknowledged changes are kept either way.
 const LAST: Duration = Duration::from_secs(3);
 
@@ -136,6 +140,46 @@ impl Workers {
             self.worked().await;
             tokio::time::sleep(PAUSE).await;
             self.tidy(&tell).await;
+        }
+    }
+
+    /// Makes missing vectors and follows the setting `model`, until the runtime ends.
+    pub async fn run_background(self: Arc<Self>, background: Background, tell: impl Fn(&str) + Send + Sync) {
+        let began = Instant::now();
+        let mut background = Some(background);
+        let mut wait = BEFORE_BACKGROUND;
+        loop {
+            tokio::time::sleep(wait).await;
+            let workers = Arc::clone(&self);
+            let Some(mut at_work) = background.take() else { return };
+            let stepped = tokio::task::spawn_blocking(move || {
+                // Before the first call nothing is opened.
+                let stepped = workers.opened().map(|service| {
+                    let activity = || workers.activity();
+                    at_work.step(&service, &activity, began.elapsed(), Timestamp::now())
+                });
+                (at_work, stepped)
+            });
+            let Ok((rest, stepped)) = stepped.await else { return };
+            background = Some(rest);
+            wait = stepped.as_ref().map_or(BEFORE_BACKGROUND, |stepped| stepped.wait);
+            if let Some(stepped) = stepped {
+                if stepped.has_written {
+                    self.due.notify_one();
+                }
+                if let Some(news) = stepped.news {
+                    tell(&news.to_string());
+                }
+            }
+        }
+    }
+
+    /// Returns what calls do, for work that gives way to them.
+    fn activity(&self) -> Activity {
+        match self.seats.available_permits() {
+            0 => Activity::Busy,
+            SEATS => Activity::Idle,
+            _ => Activity::Active,
         }
     }
 

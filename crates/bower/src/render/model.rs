@@ -81,7 +81,7 @@ pub fn chosen(chosen: &Chosen, dry_run: bool, look: &Look) -> String {
     if !chosen.switched {
         return format!("{vectors}{name} answers already\n");
     }
-    let back = "bower model back returns to the vectors of before; servers that run read the setting when they start";
+    let back = "bower model back returns to the vectors of before; servers that run follow by themselves";
     format!("{name} answers questions now\n{vectors}{}\n", look.paint(style::DIM, back))
 }
 

@@ -3,6 +3,7 @@
 use bower_core::item::{CurateOutcome, Part, Step};
 use bower_core::request::{
     AnchorsReport, Curated, Degraded, Held, Loss, ModelState, NearCopies, Salvaged, StatusReport, StoreCopy,
+    WorkerActivity, WorkerStatus,
 };
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -207,6 +208,9 @@ pub fn status(report: &StatusReport, look: &Look) -> String {
     if report.cache.entries + report.cache.hits + report.cache.misses > 0 {
         table.row(["cache", &super::cache::summary(&report.cache)]);
     }
+    if let Some(status) = &report.worker {
+        table.row(["worker", &worker(status, look)]);
+    }
     let lost = report.losses.iter().map(|loss| wrapped("! ", &line(&loss.sentence()), look));
     let unknown = report.unknown_languages.iter().map(|told| wrapped("! ", told, look));
     table.print(look) + &lost.chain(unknown).collect::<String>()
@@ -262,6 +266,29 @@ fn held(scopes: &[Held]) -> String {
     held.collect::<Vec<_>>().join(", ")
 }
 
+/// Renders what the last worker recorded, in one line.
+fn worker(status: &WorkerStatus, look: &Look) -> String {
+    let rate = status.rate.map(|rate| format!(" at {rate:.0} a second")).unwrap_or_default();
+    let waiting = thousands(status.queue);
+    let mut out = match status.activity {
+        WorkerActivity::Idle => "nothing waits for a vector".to_owned(),
+        WorkerActivity::Embedding => {
+            format!("{waiting} wait for a vector, {} done{rate}", thousands(status.done))
+        }
+        WorkerActivity::Deferred => format!("{waiting} wait for a vector; it gives way to requests"),
+        WorkerActivity::Elsewhere => "another process makes the vectors".to_owned(),
+        WorkerActivity::Waiting => "it waits to try again".to_owned(),
+    };
+    if status.is_coming {
+        let _ = write!(out, "; then {} answers", line(&status.model));
+    }
+    if let Some(reason) = &status.reason {
+        let _ = write!(out, ": {}", line(reason));
+    }
+    let _ = write!(out, " (process {}, {})", status.process, look.age(status.time));
+    out
+}
+
 fn model(state: &ModelState) -> String {
     state.reason.as_deref().map_or_else(|| format!("{} is {}", state.name, state.state), line)
 }
@@ -315,7 +342,7 @@ mod tests {
     use super::*;
     use crate::render::sample;
     use bower_core::item::{Channel, Durability, MemoryType, Scope};
-    use bower_core::request::{CacheStatus, Held, ModelState, Other, ProcessCache};
+    use bower_core::request::{CacheStatus, Held, ModelState, Other, ProcessCache, WorkerState};
 
     fn report() -> StatusReport {
         StatusReport {
@@ -352,6 +379,18 @@ mod tests {
                 process: ProcessCache { entries: 0, hits: 0, misses: 0, hit_ratio: None },
                 models: Vec::new(),
             },
+            worker: Some(WorkerStatus {
+                state: WorkerState::Ready,
+                activity: WorkerActivity::Embedding,
+                model: "mdbr-leaf-ir.i8-2".into(),
+                is_coming: true,
+                queue: 12_000,
+                done: 8_353,
+                rate: Some(61.4),
+                process: 4_711,
+                time: sample::time("2026-10-31T23:59:00Z"),
+                ..WorkerStatus::default()
+            }),
             scopes: vec![
                 Held { scope: Scope::Project, owner: None, memories: 1_000, limit: 2_000 },
                 Held { scope: Scope::Agent, owner: Some("ada".into()), memories: 42, limit: 0 },

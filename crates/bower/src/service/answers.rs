@@ -1,7 +1,10 @@
 //! Defines the answers that the engine does not have, such as the state of the part of a store that a caller sees.
 
 use bower_core::item::{CheckedAnchor, Scope};
-use bower_core::request::{Held, Item, MemoryWording, ModelState, Review, StatusReport, VisibleStatus};
+use bower_core::request::{
+    CacheStatus, Degraded, Held, Item, MemoryWording, ModelState, Review, StatusReport, VisibleStatus,
+    WorkerState, WorkerStatus,
+};
 use bower_core::shared::strength;
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -66,6 +69,53 @@ pub enum StoreState {
     Whole(Box<StatusReport>),
     /// The items within the bounds, for a caller with bounds.
     Part(Box<StorePart>),
+}
+
+/// Health of the models, the cache and the maintenance, on one page.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct HealthReport {
+    /// `ok`, or `degraded` if answers or vectors lack a part.
+    pub status: &'static str,
+    /// The model that answers, and its state.
+    pub model: ModelState,
+    /// The worker that makes missing vectors; absent if none had anything to do yet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub worker: Option<WorkerStatus>,
+    /// Items without a vector of the model that answers.
+    pub queue: u64,
+    /// The cache of vectors, with its hit ratios.
+    pub cache: CacheStatus,
+    /// When memories were last swept, pruned and consolidated.
+    pub last_runs: BTreeMap<String, Timestamp>,
+    /// Number of memories of each scope and owner, with its limit.
+    pub scopes: Vec<Held>,
+    /// Whether the indexes match the store.
+    pub index_healthy: bool,
+    /// Missing or damaged parts of the store.
+    pub degraded: Vec<Degraded>,
+}
+
+impl HealthReport {
+    /// Selects the health from a status.
+    pub(super) fn new(report: StatusReport, degraded: Vec<Degraded>) -> Self {
+        let works =
+            |worker: &WorkerStatus| worker.state != WorkerState::Unavailable || report.unembedded == 0;
+        let is_well = degraded.is_empty()
+            && report.index_healthy
+            && report.model.reason.is_none()
+            && report.worker.as_ref().is_none_or(works);
+        Self {
+            status: if is_well { "ok" } else { "degraded" },
+            model: report.model,
+            worker: report.worker,
+            queue: report.unembedded,
+            cache: report.cache,
+            last_runs: report.last_runs,
+            scopes: report.scopes,
+            index_healthy: report.index_healthy,
+            degraded,
+        }
+    }
 }
 
 /// State of the part of a store within a caller's bounds.

@@ -188,7 +188,7 @@ impl Service {
             save: bounds.via == Via::CommandLine,
             select: body.select.selection(bounds.via, now)?,
         };
-        Ok(self.engine.graph_communities(&bounds.visibility(), &request)?)
+        Ok(self.engine().graph_communities(&bounds.visibility(), &request)?)
     }
 
     /// Lets the language model of the settings read triples off the texts of items, while `go_on` returns true. Nothing is sent over
@@ -204,13 +204,13 @@ impl Service {
         bounds.may(Access::Write)?;
         let limit = limit.map(|limit| limit as usize);
         let request = ExtractRequest { limit, dry_run, select: Selection::default() };
-        Ok(self.engine.extract_triples(&bounds.visibility(), &request, now, progress, &|| true)?)
+        Ok(self.engine().extract_triples(&bounds.visibility(), &request, now, progress, &|| true)?)
     }
 
     /// Removes all triples of a source, in the whole store.
     pub fn remove_triples(&self, source: &str, bounds: &Bounds, now: Timestamp) -> Served<RemovedTriples> {
         bounds.may_all("removing triples")?;
-        Ok(self.engine.remove_triples(source, now)?)
+        Ok(self.engine().remove_triples(source, now)?)
     }
 
     /// States a relation between two memories or two names, or takes it back.
@@ -230,19 +230,19 @@ impl Service {
             said_by: bounds.author(None)?,
             host: bounds.host.clone(),
         };
-        Ok(self.engine.relate(&bounds.visibility(), &request, now)?)
+        Ok(self.engine().relate(&bounds.visibility(), &request, now)?)
     }
 
     /// States that two names mean one entity, or takes it back, in the whole store.
     pub fn alias(&self, body: &AliasBody, bounds: &Bounds, now: Timestamp) -> Served<StatedAlias> {
         bounds.may_all("stating aliases")?;
         let request = AliasRequest { name: body.name.clone(), other: body.other.clone(), undo: body.undo };
-        Ok(self.engine.alias(&bounds.visibility(), &request, now)?)
+        Ok(self.engine().alias(&bounds.visibility(), &request, now)?)
     }
 
     /// Returns the entities with aliases.
     pub fn aliases(&self, body: &AliasesBody, bounds: &Bounds, _now: Timestamp) -> Served<AliasList> {
-        Ok(self.engine.aliases(&bounds.visibility(), body.name.as_deref())?)
+        Ok(self.engine().aliases(&bounds.visibility(), body.name.as_deref())?)
     }
 
     /// Returns an entity with the items that mention it.
@@ -252,7 +252,7 @@ impl Service {
             limit: body.limit.unwrap_or(NEAR).into(),
             select: body.select.selection(bounds.via, now)?,
         };
-        Ok(self.engine.graph_entity(&bounds.visibility(), &request, now)?)
+        Ok(self.engine().graph_entity(&bounds.visibility(), &request, now)?)
     }
 
     /// Returns what is near an entity or an item.
@@ -269,7 +269,7 @@ impl Service {
             limit: body.limit.unwrap_or(NEAR).into(),
             select: body.select.selection(bounds.via, now)?,
         };
-        Ok(self.engine.graph_neighbours(&bounds.visibility(), &request, now)?)
+        Ok(self.engine().graph_neighbours(&bounds.visibility(), &request, now)?)
     }
 
     /// Returns the strongest connection of two entities or items.
@@ -279,7 +279,7 @@ impl Service {
             to: body.to.clone(),
             select: body.select.selection(bounds.via, now)?,
         };
-        Ok(self.engine.graph_path(&bounds.visibility(), &request, now)?)
+        Ok(self.engine().graph_path(&bounds.visibility(), &request, now)?)
     }
 
     /// Returns the graph, or its most strongly connected part.
@@ -290,6 +290,6 @@ impl Service {
             communities: body.communities,
             select: body.select.selection(bounds.via, now)?,
         };
-        Ok(self.engine.graph(&bounds.visibility(), &request)?)
+        Ok(self.engine().graph(&bounds.visibility(), &request)?)
     }
 }

@@ -26,10 +26,11 @@ use jiff::Timestamp;
 use std::collections::HashSet;
 use std::io::{Read, Seek};
 use std::path::PathBuf;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::failure::{Failure, Result};
 
-pub use answers::{Got, Pinned, Reviews, StorePart, StoreState};
+pub use answers::{Got, HealthReport, Pinned, Reviews, StorePart, StoreState};
 pub use bodies::{
     BriefBody, ConsolidateBody, CurateBody, ExportBody, FeedbackBody, ForgetBody, IndexBody, LISTED,
     ListBody, PRUNE_THRESHOLD, PairBody, PinBody, PruneBody, QueryBody, SelectBody, SettleBody, SweepBody,
@@ -49,7 +50,8 @@ pub const EVIDENCE_TOKENS: u32 = 2_048;
 
 /// The operations on one store.
 pub struct Service {
-    engine: Engine,
+    /// Replaced as a whole when another model answers: a request keeps the one that it began with.
+    engine: RwLock<Arc<Engine>>,
 }
 
 impl std::fmt::Debug for Service {
@@ -61,12 +63,24 @@ impl std::fmt::Debug for Service {
 impl Service {
     /// Creates the service for an open store.
     pub fn new(engine: Engine) -> Self {
-        Self { engine }
+        Self { engine: RwLock::new(Arc::new(engine)) }
     }
 
-    /// Returns the engine, for operations with only one source: maintenance, and export and import of files.
-    pub fn engine(&self) -> &Engine {
-        &self.engine
+    /// Returns the engine that answers now. A request that calls it more than once asks for it once, so that one model answers.
+    pub fn engine(&self) -> Arc<Engine> {
+        Arc::clone(&self.engine.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Answers by another engine on the same store from now on. Requests that have begun end with the one before.
+    pub fn answer_by(&self, engine: Arc<Engine>) {
+        *self.engine.write().unwrap_or_else(PoisonError::into_inner) = engine;
+    }
+
+    /// Returns whether the models, the cache and the maintenance are well, for a caller that sees the whole store.
+    pub fn health(&self, bounds: &Bounds) -> Served<HealthReport> {
+        let engine = self.engine();
+        let report = engine.status(&bounds.visibility())?;
+        Ok(HealthReport::new(report, engine.degraded()?))
     }
 
     /// Answers a question.
@@ -97,7 +111,7 @@ impl Service {
             explain: body.explain,
             root: bounds.folder.clone(),
         };
-        let mut answer = self.engine.query(&bounds.visibility(), &request, now)?;
+        let mut answer = self.engine().query(&bounds.visibility(), &request, now)?;
         // Evidence may draw on more hits than a list shows by default.
         answer.hits.truncate(limit.unwrap_or(SHOWN));
         Ok(answer)
@@ -126,7 +140,7 @@ impl Service {
             different_from: body.different_from.clone(),
             root: bounds.folder.clone(),
         };
-        Ok(self.engine.curate(&bounds.visibility(), &request, now)?)
+        Ok(self.engine().curate(&bounds.visibility(), &request, now)?)
     }
 
     /// Keeps turns of a conversation, and extracts candidates from them. For a caller bound to collections, the turns
@@ -157,7 +171,7 @@ impl Service {
                 ..SessionRequest::default()
             },
         };
-        Ok(self.engine.keep_turns(&bounds.visibility(), &request, now)?)
+        Ok(self.engine().keep_turns(&bounds.visibility(), &request, now)?)
     }
 
     /// Reads the transcript of a session, and extracts candidates. Parts that were read before are not read again.
@@ -179,17 +193,17 @@ impl Service {
             me: body.me.clone(),
             dry_run: body.dry_run,
         };
-        Ok(self.engine.read_session(&bounds.visibility(), &body.name, transcript, &request, now)?)
+        Ok(self.engine().read_session(&bounds.visibility(), &body.name, transcript, &request, now)?)
     }
 
     /// Returns one whole item. Opening an item counts as a use.
     pub fn get(&self, id: &str, bounds: &Bounds, now: Timestamp) -> Served<Got> {
         let visibility = bounds.visibility();
-        let memory = self.engine.get(&visibility, id.trim())?;
-        let given = self.engine.exposure(&visibility, &memory)?;
-        self.engine.note_used(&visibility, &memory, now);
-        let wordings = self.engine.wordings(&visibility, &memory)?;
-        let check = |folder: &PathBuf| self.engine.checked_anchors(&memory, folder);
+        let memory = self.engine().get(&visibility, id.trim())?;
+        let given = self.engine().exposure(&visibility, &memory)?;
+        self.engine().note_used(&visibility, &memory, now);
+        let wordings = self.engine().wordings(&visibility, &memory)?;
+        let check = |folder: &PathBuf| self.engine().checked_anchors(&memory, folder);
         let anchors = bounds.folder.as_ref().map(check).transpose()?.unwrap_or_default();
         Ok(Got { wordings, anchors, ..Got::new(memory, given, now) })
     }
@@ -198,19 +212,19 @@ impl Service {
     pub fn list(&self, body: &ListBody, bounds: &Bounds, now: Timestamp) -> Served<Listing> {
         let select = body.select.selection(bounds.via, now)?;
         let (limit, offset) = body.page(bounds.via)?;
-        Ok(self.engine.list(&bounds.visibility(), &select, limit, offset)?)
+        Ok(self.engine().list(&bounds.visibility(), &select, limit, offset)?)
     }
 
     /// Returns at most `most` chunks of the canonical documents, by path and in the order of each document.
     pub fn canonical(&self, bounds: &Bounds, most: usize) -> Served<Vec<Item>> {
-        Ok(self.engine.canonical(&bounds.visibility(), most)?)
+        Ok(self.engine().canonical(&bounds.visibility(), most)?)
     }
 
     /// Returns a page of documents, the last changed first.
     pub fn documents(&self, body: &ListBody, bounds: &Bounds, now: Timestamp) -> Served<Documents> {
         let select = body.select.selection(bounds.via, now)?;
         let (limit, offset) = body.page(bounds.via)?;
-        Ok(self.engine.documents(&bounds.visibility(), &select, limit, offset)?)
+        Ok(self.engine().documents(&bounds.visibility(), &select, limit, offset)?)
     }
 
     /// Deletes items for good. Without `dry_run` a selection needs `confirm`, because it may match more than its writer
@@ -228,24 +242,24 @@ impl Service {
             what => what,
         };
         let how = Forgetting { what, keep_derived: body.keep_derived, dry_run: body.dry_run };
-        Ok(self.engine.forget(&bounds.visibility(), &how, now)?)
+        Ok(self.engine().forget(&bounds.visibility(), &how, now)?)
     }
 
     /// Returns the past versions of a memory, and its events.
     pub fn history(&self, id: &str, bounds: &Bounds) -> Served<History> {
-        Ok(self.engine.history(&bounds.visibility(), id.trim())?)
+        Ok(self.engine().history(&bounds.visibility(), id.trim())?)
     }
 
     /// Returns the open reviews, or all.
     pub fn reviews(&self, all: bool, bounds: &Bounds) -> Served<Reviews> {
-        Ok(Reviews { reviews: self.engine.reviews(&bounds.visibility(), &ReviewsRequest { all })? })
+        Ok(Reviews { reviews: self.engine().reviews(&bounds.visibility(), &ReviewsRequest { all })? })
     }
 
     /// Settles a review.
     pub fn settle(&self, review: u64, body: &SettleBody, bounds: &Bounds, now: Timestamp) -> Served<Review> {
         bounds.may(Access::Write)?;
         let how = body.settlement(bounds.author(None)?)?;
-        Ok(self.engine.settle(&bounds.visibility(), review, &how, now)?)
+        Ok(self.engine().settle(&bounds.visibility(), review, &how, now)?)
     }
 
     /// Settles what a memory is to an earlier one.
@@ -257,20 +271,20 @@ impl Service {
         now: Timestamp,
     ) -> Served<SettledPair> {
         bounds.may(Access::Write)?;
-        Ok(self.engine.settle_pair(&bounds.visibility(), &body.request(id)?, now)?)
+        Ok(self.engine().settle_pair(&bounds.visibility(), &body.request(id)?, now)?)
     }
 
     /// Applies a person's or an agent's verdict on a memory.
     pub fn feedback(&self, body: &FeedbackBody, bounds: &Bounds, now: Timestamp) -> Served<Feedback> {
         bounds.may(Access::Write)?;
-        Ok(self.engine.feedback(&bounds.visibility(), &body.id, body.verdict, now)?)
+        Ok(self.engine().feedback(&bounds.visibility(), &body.id, body.verdict, now)?)
     }
 
     /// Pins a memory, or removes its pin.
     pub fn pin(&self, body: &PinBody, bounds: &Bounds, now: Timestamp) -> Served<Pinned> {
         bounds.may(Access::Write)?;
         let how = if body.pinned { Pinning::Pin } else { Pinning::Unpin };
-        Ok(Pinned { memory: self.engine.pin(&bounds.visibility(), &body.id, how, now)? })
+        Ok(Pinned { memory: self.engine().pin(&bounds.visibility(), &body.id, how, now)? })
     }
 
     /// Returns counts, sizes and the state of the indexes. For a caller with bounds, only items within them are
@@ -278,21 +292,21 @@ impl Service {
     pub fn status(&self, bounds: &Bounds) -> Served<StoreState> {
         let visibility = bounds.visibility();
         if visibility.is_everything() {
-            return Ok(StoreState::Whole(Box::new(self.engine.status(&visibility)?)));
+            return Ok(StoreState::Whole(Box::new(self.engine().status(&visibility)?)));
         }
-        let counted = self.engine.visible_status(&visibility)?;
+        let counted = self.engine().visible_status(&visibility)?;
         Ok(StoreState::Part(Box::new(StorePart::new(bounds, counted))))
     }
 
     /// Returns the state of the whole store, for the process itself.
     pub fn report(&self) -> Result<StatusReport> {
-        Ok(self.engine.status(&Visibility::everything())?)
+        Ok(self.engine().status(&Visibility::everything())?)
     }
 
     /// Runs the daily sweep of the whole store: promotes, fades and archives memories.
     pub fn sweep(&self, body: &SweepBody, bounds: &Bounds, now: Timestamp) -> Served<Swept> {
         bounds.may_all("a sweep")?;
-        Ok(self.engine.sweep(&bounds.visibility(), &SweepRequest { dry_run: body.dry_run }, now)?)
+        Ok(self.engine().sweep(&bounds.visibility(), &SweepRequest { dry_run: body.dry_run }, now)?)
     }
 
     /// Archives memories of low importance, in the whole store.
@@ -300,7 +314,7 @@ impl Service {
         bounds.may_all("pruning")?;
         let threshold = body.threshold.unwrap_or(PRUNE_THRESHOLD);
         let request = PruneRequest { threshold, dry_run: body.dry_run };
-        Ok(self.engine.prune(&bounds.visibility(), &request, now)?)
+        Ok(self.engine().prune(&bounds.visibility(), &request, now)?)
     }
 
     /// Returns a briefing for the start of a session.
@@ -321,7 +335,7 @@ impl Service {
             repeat: body.repeat,
             fast: body.fast,
         };
-        Ok(self.engine.brief(&visibility, &request, now)?)
+        Ok(self.engine().brief(&visibility, &request, now)?)
     }
 
     /// Makes patterns of similar memories, while `go_on` returns true.
@@ -345,7 +359,7 @@ impl Service {
             most_ms: body.seconds.map_or(default.most_ms, |seconds| u64::from(seconds) * 1_000),
             llm: body.llm,
         };
-        Ok(self.engine.consolidate(&visibility, &request, now, go_on)?)
+        Ok(self.engine().consolidate(&visibility, &request, now, go_on)?)
     }
 
     /// Undoes one event, in the whole store; or all that an origin wrote, within the bounds.
@@ -355,11 +369,11 @@ impl Service {
         match (event, origin.is_nothing()) {
             (Some(event), true) if !dry_run => {
                 bounds.may_all("undo")?;
-                Ok(self.engine.undo(&bounds.visibility(), event, now)?)
+                Ok(self.engine().undo(&bounds.visibility(), event, now)?)
             }
             (None, false) => {
                 bounds.may(Access::Write)?;
-                Ok(self.engine.undo_origin(&bounds.visibility(), &UndoRequest { origin, dry_run }, now)?)
+                Ok(self.engine().undo_origin(&bounds.visibility(), &UndoRequest { origin, dry_run }, now)?)
             }
             (Some(_), true) => Err(Failure::usage(
                 "dry_run is for an origin",
@@ -403,7 +417,7 @@ impl Service {
             owner: place.owner,
         };
         let messages = self.index_commits(&request, bounds, now, go_on)?;
-        let mut report = self.engine.index(&bounds.visibility(), &request, now, progress, go_on)?;
+        let mut report = self.engine().index(&bounds.visibility(), &request, now, progress, go_on)?;
         for of_repository in messages {
             report.commits += of_repository.commits;
             report.chunks_added += of_repository.chunks_added;
@@ -437,12 +451,12 @@ impl Service {
                 request.scope,
                 request.owner.clone(),
             );
-            let most = self.engine.settings().index_commits;
+            let most = self.engine().settings().index_commits;
             reports.push(match commits::read(&repository, most, &series.prefix) {
                 Ok(documents) => {
                     let commits = documents.len();
                     let report =
-                        self.engine.put_series(&bounds.visibility(), &series, documents, now, go_on)?;
+                        self.engine().put_series(&bounds.visibility(), &series, documents, now, go_on)?;
                     IndexReport { commits, ..report }
                 }
                 Err(skipped) => IndexReport { skipped: vec![skipped], ..IndexReport::default() },
@@ -453,7 +467,7 @@ impl Service {
 
     /// Does the maintenance that answers do not wait for. Returns whether it wrote to the indexes.
     pub fn maintain(&self, now: Timestamp) -> Result<bool> {
-        Ok(self.engine.maintain(now)?)
+        Ok(self.engine().maintain(now)?)
     }
 }
 

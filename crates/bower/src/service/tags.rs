@@ -64,7 +64,7 @@ impl Service {
     pub fn tags(&self, body: &TagsBody, bounds: &Bounds, now: Timestamp) -> Served<TagList> {
         let select = body.select.selection(bounds.via, now)?;
         let (limit, offset) = (body.limit(bounds.via)?, body.offset.unwrap_or(0) as usize);
-        Ok(self.engine.tags(&bounds.visibility(), &select, body.under.as_deref(), limit, offset)?)
+        Ok(self.engine().tags(&bounds.visibility(), &select, body.under.as_deref(), limit, offset)?)
     }
 
     /// Renames tags, in the whole store.
@@ -79,6 +79,6 @@ impl Service {
             .into());
         }
         let request = RenameTags { from: tags.clone(), to: to.clone(), merges: *merge, dry_run: *dry_run };
-        Ok(self.engine.rename_tags(&bounds.visibility(), &request, now)?)
+        Ok(self.engine().rename_tags(&bounds.visibility(), &request, now)?)
     }
 }

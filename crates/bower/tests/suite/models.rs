@@ -8,7 +8,7 @@ use crate::published::encoder;
 
 /// Returns a home whose models are those of the tests and any that a test adds, with the files of a small sentence encoder
 /// in the folder `small`.
-fn home() -> Home {
+pub(crate) fn home() -> Home {
     let real = Home::with_model();
     let real = Path::new(real.models_folder().unwrap()).join("all-MiniLM-L6-v2");
     let home = Home::new();

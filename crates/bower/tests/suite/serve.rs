@@ -1,5 +1,6 @@
 //! Tests `bower serve` as its clients see it: a real process, a real listener, real requests.
 
+mod background;
 mod crowded;
 mod early;
 mod refused;

@@ -35,6 +35,10 @@ const COMPACTION_MEMORY: usize = 64 << 20;
 
 /// Name of the file whose lock is the right to compact.
 pub(crate) const LOCK: &str = "fold.lock";
+/// Name of the file whose lock is the right to embed the rows that wait.
+const EMBED_LOCK: &str = "embed.lock";
+/// Name of the file whose lock only one worker has, as long as rows wait.
+const WORKER_LOCK: &str = "worker.lock";
 
 /// Number of rows that a compaction reads from the store at once.
 const PAGE: usize = 512;
@@ -404,7 +408,7 @@ pub(crate) fn pages<'a, T: 'a>(
     })
 }
 
-/// The right to compact. The operating system releases it when its process ends, however it ends.
+/// The right to compact, or to embed. The operating system releases it when its process ends, however it ends.
 pub(crate) struct CompactionLock {
     _file: File,
 }
@@ -413,8 +417,23 @@ impl CompactionLock {
     /// Takes the right to compact. `CompactWhen::Due` returns `None` if another process compacts. `CompactWhen::Always` waits
     /// for it, because its compaction may be older than what this one wants.
     pub(crate) fn take(folder: &Path, when: CompactWhen) -> Result<Option<Self>> {
+        Self::of(folder, LOCK, when)
+    }
+
+    /// Takes the right to embed the rows that wait for their vector, in the same way: two processes would compute them twice,
+    /// and a service would be paid twice.
+    pub(crate) fn to_embed(folder: &Path, when: CompactWhen) -> Result<Option<Self>> {
+        Self::of(folder, EMBED_LOCK, when)
+    }
+
+    /// Takes the right to work in the background; `None` if another process has it.
+    pub(crate) fn of_worker(folder: &Path) -> Result<Option<Self>> {
+        Self::of(folder, WORKER_LOCK, CompactWhen::Due)
+    }
+
+    fn of(folder: &Path, name: &str, when: CompactWhen) -> Result<Option<Self>> {
         files::create_folder(folder).map_err(|source| Error::io("create the folder", folder, source))?;
-        let path = folder.join(LOCK);
+        let path = folder.join(name);
         let file =
             files::open_or_create(&path).map_err(|source| Error::io("open the lock", &path, source))?;
         let taken = match when {

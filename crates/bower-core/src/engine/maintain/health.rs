@@ -10,6 +10,7 @@ use crate::engine::late::missing_codes;
 use crate::engine::maintain::conflicts::canonical_check;
 use crate::engine::maintain::lifecycle::held;
 use crate::engine::maintain::links::link_check;
+use crate::engine::maintain::worker::worker_status;
 use crate::engine::vector_cache::cache_status;
 use crate::error::{Error, Result};
 use crate::graph::GraphIndex;
@@ -77,6 +78,7 @@ fn status_once(engine: &Engine) -> Result<StatusReport> {
         languages,
         model,
         cache: cache_status(engine)?,
+        worker: worker_status(engine),
         scopes: held(engine)?,
         last_runs: store.last_runs()?,
         losses: store.losses()?,

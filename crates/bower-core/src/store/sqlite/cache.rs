@@ -1,5 +1,6 @@
 //! Stores vectors of questions and of single texts by the hash of their text, with their size and their uses.
 
+use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Result, params};
 use std::collections::BTreeMap;
 
@@ -134,7 +135,7 @@ impl VectorCache for SqliteStore {
                 .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
                 .collect::<Result<_>>()?;
             let mut left: u64 = entries.iter().map(|(_, bytes, _)| bytes).sum();
-            let before = limits.used_before.map_or(i64::MIN, |time| time.as_microsecond());
+            let before = limits.used_before.map_or(i64::MIN, Timestamp::as_microsecond);
             let most = limits.max_bytes.unwrap_or(u64::MAX);
             entries.retain(|(_, bytes, used)| {
                 let goes = *used < before || left > most;
