@@ -11,6 +11,7 @@ mod curate;
 mod documents;
 mod graph;
 mod life;
+mod measure;
 mod models;
 pub mod moving;
 mod part;
@@ -63,6 +64,7 @@ pub use life::{
     MaintenanceRequest, Neglected, Pinning, PruneEvery, PruneRequest, Pruned, Refused, SettledByModel,
     SweepRequest, Swept, Taken, Turned, UndoRequest, Undone, Unmoved, Wording,
 };
+pub use measure::{RecallReport, StoredPart, WarmReport};
 pub use models::{EmbeddingCost, ModelState, ModelVectors};
 pub use part::VisibleStatus;
 pub use relate::{RelateOutcome, RelateRequest, Related};

@@ -28,7 +28,7 @@ use std::str::FromStr;
 use crate::service::LISTED;
 
 pub use agents::{BriefArgs, HookArgs, SetupArgs};
-pub use cache::{CacheAction, CacheArgs};
+pub use cache::{BenchArgs, BenchKind, CacheAction, CacheArgs, WarmArgs};
 pub use graph::{GraphAction, GraphArgs, GraphForm, RelateArgs};
 pub use index::IndexArgs;
 pub use life::{ConsolidateArgs, FeedbackArgs, PinArgs, PruneArgs, SweepArgs, UndoArgs};
@@ -174,6 +174,10 @@ pub enum Command {
     Model(ModelArgs),
     /// Show the cache of vectors, or remove entries
     Cache(CacheArgs),
+    /// Make missing vectors, and read the store and its indexes into memory
+    Warm(WarmArgs),
+    /// Measure this store: the time of questions, the recall of the vector search, files and memory
+    Bench(BenchArgs),
     /// Evaluate the ranking on a labelled set
     Eval(EvalArgs),
     /// Print a completion script
@@ -220,6 +224,8 @@ impl Command {
             Self::Doctor(_) => "doctor",
             Self::Model(_) => "model",
             Self::Cache(_) => "cache",
+            Self::Warm(_) => "warm",
+            Self::Bench(_) => "bench",
             Self::Eval(_) => "eval",
             Self::Completions(_) => "completions",
             Self::Version => "version",

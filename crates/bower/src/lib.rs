@@ -119,6 +119,8 @@ fn run(command: Command, session: &Session) -> Result<ExitCode> {
         Command::Doctor(arguments) => commands::doctor::run(&arguments, session),
         Command::Model(arguments) => commands::model::run(arguments, session).map(done),
         Command::Cache(arguments) => commands::cache::run(&arguments, session).map(done),
+        Command::Warm(arguments) => commands::cache::warm(&arguments, session).map(done),
+        Command::Bench(arguments) => commands::bench::run(&arguments, session).map(done),
         Command::Eval(arguments) => commands::eval::run(&arguments, session).map(done),
         Command::Completions(arguments) => commands::completions::run(&arguments).map(done),
         Command::Version => commands::version::run(session).map(done),

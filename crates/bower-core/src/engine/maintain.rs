@@ -7,6 +7,7 @@ pub(crate) mod forget;
 pub(crate) mod health;
 pub(crate) mod lifecycle;
 mod links;
+mod measure;
 mod models;
 mod near_copies;
 pub(crate) mod purge;

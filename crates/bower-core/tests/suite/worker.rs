@@ -242,3 +242,23 @@ fn another_model_answers_on_the_same_store_without_a_mixed_answer() {
     assert_eq!(models, [("first", 1), ("second", 1)]);
     assert_eq!((cache.hits, cache.misses, cache.process.entries), (1, 2, 2));
 }
+
+#[test]
+fn a_store_is_warmed_and_measured() {
+    let place = place(30);
+    let engine = open(&place, "letters");
+    let all = Visibility::everything();
+    let warmed = engine.warm(&all, Some(10), now(), &|_| ()).unwrap();
+    assert_eq!((warmed.embedded, unembedded(&engine)), (10, 20));
+    let warmed = engine.warm(&all, None, now(), &|_| ()).unwrap();
+    assert_eq!((warmed.embedded, unembedded(&engine)), (20, 0));
+    assert!(warmed.files > 2 && warmed.bytes > 0, "{warmed:?}");
+    let recall = engine.vector_recall(&all, 7, 10).unwrap().unwrap();
+    assert_eq!((recall.vectors, recall.k, recall.tier.as_str()), (30, 10, "int8"));
+    // Every fifth of thirty rows.
+    assert_eq!((recall.sampled, recall.whole, recall.recall), (6, 6, 1.0));
+    assert_eq!(engine.sample_questions(&all, 7).unwrap().len(), 6);
+    let parts = engine.stored_parts(&all).unwrap();
+    assert!(parts.iter().any(|part| part.part == "store" && part.files == 1), "{parts:?}");
+    assert!(parts.iter().any(|part| part.part.starts_with("index vectors-letters")), "{parts:?}");
+}

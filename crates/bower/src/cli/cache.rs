@@ -1,11 +1,11 @@
-//! Arguments of the commands around cached vectors: `bower cache` and `bower warm`.
+//! Arguments of the commands around speed: `bower cache`, `bower warm` and `bower bench`.
 
 #![expect(
     clippy::doc_markdown,
     reason = "doc comments here are the help that a terminal shows: no backticks"
 )]
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 use std::time::Duration;
 
 use super::serve::span;
@@ -38,6 +38,46 @@ pub enum CacheAction {
         #[arg(long)]
         dry_run: bool,
     },
+}
+
+/// `bower warm`
+///
+/// Gets a store ready for questions, for example after a restart or a switch to another model: makes the vectors of the present
+/// model that items lack, writes new rows into the indexes, and reads the files into memory. Cached questions hold no text, so
+/// another model meets each question when it is asked again.
+#[derive(Args, Debug)]
+#[command(group = clap::ArgGroup::new("which").required(true).args(["all", "recent"]))]
+pub struct WarmArgs {
+    /// Make the vectors of all items that lack one
+    #[arg(long)]
+    pub all: bool,
+    /// Make only those of the N newest items
+    #[arg(long, value_name = "N")]
+    pub recent: Option<usize>,
+}
+
+/// `bower bench`
+///
+/// Measures the store in this home with its own items, and writes nothing.
+#[derive(Args, Debug)]
+pub struct BenchArgs {
+    /// What is measured
+    #[arg(value_name = "WHAT")]
+    pub what: BenchKind,
+    /// Number of items that are sampled, evenly spaced over the store
+    #[arg(long, short = 'n', value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub samples: u32,
+}
+
+/// Measurements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum BenchKind {
+    /// The time of a question: with opening the store, in an open store, and asked again
+    Latency,
+    /// The share of the 10 nearest vectors that the search finds, against comparing all of them
+    Recall,
+    /// Files, their sizes, and memory
+    Resources,
 }
 
 /// Parses `4096`, `500kB`, `20 MB`, `1GB`: powers of 1,000, as `bower status` prints sizes.

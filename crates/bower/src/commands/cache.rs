@@ -1,10 +1,11 @@
-//! Implements `bower cache`: shows the cache of vectors, and removes entries.
+//! Implements `bower cache`, which shows the cache of vectors and removes entries, and `bower warm`.
 
 use bower_core::item::Visibility;
 use bower_core::request::CachePruneRequest;
 
+use super::index::with_bar;
 use super::{Session, now};
-use crate::cli::{CacheAction, CacheArgs};
+use crate::cli::{CacheAction, CacheArgs, WarmArgs};
 use crate::failure::{Failure, Result};
 use crate::render;
 
@@ -25,4 +26,21 @@ pub fn run(arguments: &CacheArgs, session: &Session) -> Result<()> {
             session.out.say(&pruned, |_| render::cache::pruned(&pruned))
         }
     }
+}
+
+/// Gets the store ready for questions.
+pub fn warm(arguments: &WarmArgs, session: &Session) -> Result<()> {
+    let service = session.service()?;
+    let newest = arguments.recent.filter(|_| !arguments.all);
+    let waiting = service.report()?.unembedded;
+    let warmed = with_bar(waiting, session, |progress| {
+        Ok(service.engine().warm(&Visibility::everything(), newest, now(), progress)?)
+    })?;
+    session.out.say(&warmed, |_| render::cache::warmed(&warmed))?;
+    let model = service.report()?.model;
+    if let Some(reason) = model.reason.filter(|_| model.state != "off") {
+        session.out.note(&format!("no vectors were made: {reason}"));
+    }
+    session.maintain(&service);
+    Ok(())
 }

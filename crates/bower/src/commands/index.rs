@@ -13,7 +13,7 @@ use crate::render;
 use crate::service::IndexBody;
 use crate::web::is_address;
 
-pub use bar::{embed, once};
+pub use bar::{embed, once, with_bar};
 
 /// Indexes once, and continues with `--watch`.
 pub fn run(arguments: &IndexArgs, session: &Session) -> Result<()> {

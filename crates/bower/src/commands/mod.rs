@@ -2,6 +2,7 @@
 //! Each command converts its arguments into a request body, calls the service once and prints once.
 
 pub mod backup;
+pub mod bench;
 pub mod brief;
 pub mod cache;
 pub mod completions;

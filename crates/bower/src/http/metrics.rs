@@ -182,7 +182,7 @@ fn escaped(text: &str) -> String {
 }
 
 /// Returns the resident memory of this process in bytes; none where the system does not report it.
-fn resident_bytes() -> Option<u64> {
+pub fn resident_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
     Some(line.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok()? * 1_024)

@@ -53,6 +53,7 @@ use problem::Problem;
 
 pub use app::Options;
 pub use mcp::handler;
+pub use metrics::resident_bytes;
 pub use observe::log_to_standard_error;
 
 /// Open files beside the connections: the store's, at most three for each of its connections, and those of the indexes.

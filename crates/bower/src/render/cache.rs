@@ -1,9 +1,9 @@
 //! Renders the cache of vectors for people.
 
-use bower_core::request::{CachePruned, CacheStatus};
+use bower_core::request::{CachePruned, CacheStatus, WarmReport};
 
 use super::table::{Column, Table};
-use super::{Look, bytes, counted, line, style, thousands};
+use super::{Look, bytes, count, counted, duration, line, style, thousands};
 
 /// Renders `bower cache status`.
 pub fn status(cache: &CacheStatus, look: &Look) -> String {
@@ -43,6 +43,16 @@ fn uses(hits: u64, misses: u64) -> String {
         0 => "not used yet".to_owned(),
         all => format!("{} of {} found ({} %)", thousands(hits), thousands(all), 100 * hits / all),
     }
+}
+
+/// Renders `bower warm`.
+pub fn warmed(warmed: &WarmReport) -> String {
+    let vectors = match warmed.embedded {
+        0 => "no item lacked a vector".to_owned(),
+        embedded => format!("{} got a vector", count(embedded as u64, "item")),
+    };
+    let files = count(warmed.files as u64, "file");
+    format!("{vectors}; read {files} ({}) in {}\n", bytes(warmed.bytes), duration(warmed.took_ms))
 }
 
 /// Renders `bower cache prune`.

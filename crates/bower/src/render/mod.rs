@@ -3,6 +3,7 @@
 
 pub mod agents;
 pub mod anchors;
+pub mod bench;
 pub mod cache;
 pub mod config;
 pub mod doctor;

@@ -21,10 +21,19 @@ pub fn once(service: &Service, body: &IndexBody, session: &Session) -> Result<In
 
 /// Adds vectors to the `waiting` items that have none of the present model, with the same bar. Returns their number.
 pub fn embed(service: &Service, waiting: u64, session: &Session) -> Result<usize> {
+    with_bar(waiting, session, |progress| Ok(service.engine().embed_pending(now(), progress)?))
+}
+
+/// Runs what adds vectors to `waiting` items, with the same bar.
+pub fn with_bar<T>(
+    waiting: u64,
+    session: &Session,
+    run: impl FnOnce(&(dyn Fn(IndexProgress) + Sync)) -> Result<T>,
+) -> Result<T> {
     let progress = Progress::new(session);
     progress.bar.set_length(waiting);
     progress.bar.set_message("vectors for what is stored already");
-    let ended = service.engine().embed_pending(now(), &|step| match step {
+    let ended = run(&|step| match step {
         IndexProgress::Committed { chunks } => {
             progress.bar.inc(chunks as u64);
             progress.tell("vectors for what is stored already");
@@ -35,7 +44,7 @@ pub fn embed(service: &Service, waiting: u64, session: &Session) -> Result<usize
         | IndexProgress::Compacting => {}
     });
     progress.bar.finish_and_clear();
-    Ok(ended?)
+    ended
 }
 
 /// Counts steps from any thread and shows them. The bar counts chunks, because they take the time. Their total is exact once
