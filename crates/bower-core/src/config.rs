@@ -150,6 +150,8 @@ pub struct Settings {
     pub model_key_file: Option<std::path::PathBuf>,
     /// The only host that the key of these three may be sent to. `bower model use` sets it at the first use.
     pub model_key_host: Option<String>,
+    /// The local model whose vectors are kept beside those of a service, and answer while it gives none; `none` for words alone.
+    pub model_offline: String,
     /// The models' folder; `None` is `models` in the home.
     pub models_folder: Option<std::path::PathBuf>,
     /// Threads that embed while indexing; 0 is one per core.
@@ -290,6 +292,7 @@ impl Default for Settings {
             model: "all-MiniLM-L6-v2".into(),
             model_url: None,
             model_dimensions: 0,
+            model_offline: "all-MiniLM-L6-v2".into(),
             model_key_variable: None,
             model_key_command: None,
             model_key_file: None,

@@ -68,6 +68,8 @@ pub struct Engine {
     /// Passed by the program, if its user chose one.
     llm: Option<Arc<dyn Llm>>,
     caches: Caches,
+    /// The engine with a local model that answers when the service of this one's model gives no vector of a question.
+    stand_in: Option<Arc<Self>>,
     /// Cached vectors that this process used lately.
     recent: Arc<RecentVectors>,
     pending: Arc<Pending>,
@@ -91,6 +93,7 @@ impl Engine {
             cross: Arc::new(LocalCross::new(home, &settings)),
             settings,
             llm: None,
+            stand_in: None,
             caches: Caches::default(),
             recent: Arc::default(),
             pending: Arc::default(),
@@ -124,6 +127,7 @@ impl Engine {
             cross: Arc::clone(&self.cross),
             settings,
             llm: self.llm.clone(),
+            stand_in: None,
             caches: Caches::default(),
             recent: Arc::clone(&self.recent),
             pending: Arc::clone(&self.pending),
@@ -144,6 +148,20 @@ impl Engine {
     #[must_use]
     pub fn with_llm(self, llm: Box<dyn Llm>) -> Self {
         Self { llm: Some(llm.into()), ..self }
+    }
+
+    /// Sets the local model that the setting `model_offline` names to answer while the service of this engine's model gives no
+    /// vectors.
+    #[must_use]
+    pub fn with_stand_in(mut self) -> Self {
+        let settings = Settings { model: self.settings.model_offline.clone(), ..Settings::default() };
+        self.stand_in = Some(Arc::new(self.beside(&settings)));
+        self
+    }
+
+    /// Returns the engine of [`Engine::with_stand_in`].
+    pub fn stand_in(&self) -> Option<&Arc<Self>> {
+        self.stand_in.as_ref()
     }
 
     /// Sets the program's own embedder instead of the local model, such as one with a cache.

@@ -169,7 +169,7 @@ impl Background {
 fn beside(engine: &Engine, settings: &Settings) -> Arc<Engine> {
     let beside = engine.beside(settings);
     Arc::new(match remote::chosen(settings, |variable| std::env::var(variable).ok()) {
-        Some(remote) => beside.with_embedder(Box::new(remote)),
+        Some(remote) => beside.with_embedder(Box::new(remote)).with_stand_in(),
         None => beside,
     })
 }

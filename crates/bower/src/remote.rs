@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use bower_core::config::Settings;
 use bower_core::item::hex;
-use bower_core::model::{EmbeddedQuestion, EmbeddedText, Embedder};
+use bower_core::model::{DEFAULT_MODEL, EmbeddedQuestion, EmbeddedText, Embedder};
 use bower_core::{Error, Result};
 use bower_providers::{
     Connection, EmbedderOptions, Failure, ModelTable, Provider, RemoteEmbedder, Role, SecretSource,
@@ -91,6 +91,18 @@ pub fn name_of(identity: &str) -> Option<String> {
     let (provider, model) = (parts.next()?, parts.next()?);
     let model = model.replace('+', "/").replace('=', ":");
     named(&format!("{provider}/{model}")).map(|_| format!("{provider}/{model}"))
+}
+
+/// The value of the setting `model` that leaves the choice to [`automatic`].
+pub const AUTO: &str = "auto";
+
+/// Returns the model that `auto` stands for: the first model of the first service whose key is in the environment, else the
+/// default local one.
+pub fn automatic(variables: Variables) -> String {
+    let table = ModelTable::get();
+    let of = |(provider, _)| Some(format!("{provider}/{}", table.embedding_models(provider).first()?));
+    // A chat service has a key and no embedding model.
+    keys_in(variables).into_iter().find_map(of).unwrap_or_else(|| DEFAULT_MODEL.to_owned())
 }
 
 /// Returns the embedder that the settings name, if they name a service.

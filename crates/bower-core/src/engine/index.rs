@@ -383,7 +383,24 @@ pub(crate) fn embed_page(
     Ok(Some(Page { last, asked, written, refused }))
 }
 
+/// Embeds the items that have no vector of the engine's model, and then those that have none of its stand-in's. Returns the
+/// number of the first.
 pub(crate) fn embed_pending(
+    engine: &Engine,
+    now: Timestamp,
+    progress: &(dyn Fn(IndexProgress) + Sync),
+    go_on: &(dyn Fn() -> bool + Sync),
+) -> Result<usize> {
+    let embedded = embed_missing(engine, now, progress, go_on)?;
+    if let Some(stand_in) = engine.stand_in()
+        && embed_missing(stand_in, now, &|_| (), go_on)? > 0
+    {
+        stand_in.compact(CompactWhen::Due)?;
+    }
+    Ok(embedded)
+}
+
+fn embed_missing(
     engine: &Engine,
     now: Timestamp,
     progress: &(dyn Fn(IndexProgress) + Sync),

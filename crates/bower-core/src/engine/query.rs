@@ -41,8 +41,8 @@ use crate::engine::query::time_order::by_time;
 use crate::engine::timing::milliseconds;
 use crate::engine::{Engine, languages, missing};
 use crate::error::{Error, Result};
-use crate::item::{Profile, Visibility};
-use crate::request::{Answer, QueryRequest};
+use crate::item::{Channel, Profile, Visibility};
+use crate::request::{Answer, Degraded, QueryRequest};
 
 /// Most neighbours on each side of a hit: more are a document, which can be opened.
 const MOST_AROUND: u32 = 10;
@@ -140,10 +140,28 @@ fn not_calibrated(profile: Option<Profile>, model: Option<&str>, engine: &Engine
     fields.iter().map(|&field| field.to_owned()).collect()
 }
 
+/// Returns the answer of a stand-in if the model's service gave no vector of the question, and the stand-in has one.
+fn instead(answer: Answer, ask: impl FnOnce() -> Result<Answer>) -> Result<Answer> {
+    let is_missing = |one: &Degraded| one.channel == Channel::Vector.into();
+    let Some(missing) = answer.degraded.iter().find(|one| answer.model_used.is_none() && is_missing(one))
+    else {
+        return Ok(answer);
+    };
+    let mut other = ask()?;
+    let Some(model) = other.model_used.clone() else { return Ok(answer) };
+    let reason = format!("{}; the vectors of {model} were compared instead", missing.reason);
+    other.degraded.insert(0, Degraded { channel: Channel::Vector.into(), reason });
+    Ok(other)
+}
+
 impl Engine {
     /// Answers a question. Exposures and uses of the hits are noted, and written by [`Engine::keep_given`].
     pub fn query(&self, visibility: &Visibility, request: &QueryRequest, now: Timestamp) -> Result<Answer> {
         let answer = search(self, visibility, request, now)?;
+        let answer = match self.stand_in() {
+            Some(stand_in) => instead(answer, || search(stand_in, visibility, request, now))?,
+            None => answer,
+        };
         note_shown(self, answer.hits.iter().map(|hit| hit.memory.row), now);
         note_found(self, request, &answer.hits, now);
         Ok(answer)

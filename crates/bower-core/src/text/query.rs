@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use super::analyze::{Analyzer, Purpose, TermOccurrence, TermShape};
-use super::detect::likeliest;
+use super::detect::certain_language;
 use super::language::Language;
 use super::stopwords::StopWords;
 
@@ -48,10 +48,10 @@ impl QueryTerm {
 /// Returns the distinct terms of a question in the order of their first occurrence; empty only for an empty text.
 ///
 /// Terms are those of the word in an English text, with variants for texts in `languages`. Stop words of the question's own
-/// language, which is English or one of these, are removed unless nothing else remains (`who is it`). A stop word in capitals amid lower case is a name and stays (`WHO`, `IT`). So does a capitalised `May`
+/// language, which is one of these if that is certain and otherwise English, are removed unless nothing else remains (`who is it`). A stop word in capitals amid lower case is a name and stays (`WHO`, `IT`). So does a capitalised `May`
 /// or `Will` that does not begin the question.
 pub fn query_terms(text: &str, languages: &[Language]) -> Vec<QueryTerm> {
-    let stop_words = StopWords::of(likeliest(text, languages));
+    let stop_words = StopWords::of(certain_language(text, languages).unwrap_or_default());
     let mut kept = Terms::default();
     let mut stops = Terms::default();
     let has_lower = text.contains(|c: char| c.is_lowercase());

@@ -96,6 +96,9 @@ impl Session {
             self.out.note(&format!("{name} has no effect any more; take it out of {}", path.display()));
         }
         fill_in_zone(&mut resolved);
+        if resolved.settings.model == remote::AUTO {
+            resolved.settings.model = remote::automatic(|variable| std::env::var(variable).ok());
+        }
         Ok(resolved)
     }
 
@@ -121,7 +124,7 @@ impl Session {
         let remote = remote::chosen(&settings, |variable| std::env::var(variable).ok());
         let engine = Engine::open(&home.path, settings, now())?;
         Ok(match remote {
-            Some(remote) => engine.with_embedder(Box::new(remote)),
+            Some(remote) => engine.with_embedder(Box::new(remote)).with_stand_in(),
             None => engine,
         })
     }

@@ -27,6 +27,11 @@ const KNOBS: &[Knob] = &[
     ),
     knob("model_url", Form::Text, "the address of that service, if it is not the provider's own"),
     knob(
+        "model_offline",
+        Form::Text,
+        "the local model that answers while the service gives no vectors; none for words alone",
+    ),
+    knob(
         "model_dimensions",
         Form::Whole(0, 65_536),
         "numbers of a vector from the service; 0 is the model's own",

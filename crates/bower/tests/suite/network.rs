@@ -1,4 +1,4 @@
-//! Tests that no command opens a connection unless a setting names a service; `strace` records the sockets
+//! Tests that no command opens a connection to a network unless a setting names a service.
 
 use std::path::Path;
 use std::process::Command;

@@ -104,8 +104,9 @@ fn a_service_answers_after_its_vectors_are_made_and_its_key_is_kept_nowhere() {
         let ended = home.run(arguments);
         assert!(ended.status == 0 && !ended.out.contains(KEY) && !ended.talk.contains(KEY), "{ended:?}");
     }
+    // `bower index` made the local vectors of what was written meanwhile.
     let back = home.data(["model", "back"]);
-    assert_eq!((&back["model"], &back["embedded"]), (&json!("all-MiniLM-L6-v2"), &json!(2)));
+    assert_eq!((&back["model"], &back["embedded"]), (&json!("all-MiniLM-L6-v2"), &json!(0)));
     assert_eq!(home.data(["model", "back"])["model"], NAME);
     // Without --url the provider's own address is meant, and the key of the settings was for another host.
     let ended = home.run(["model", "use", "openai/text-embedding-3-large"]);
@@ -120,9 +121,11 @@ fn a_service_answers_after_its_vectors_are_made_and_its_key_is_kept_nowhere() {
 #[test]
 fn without_the_service_words_answer_writes_wait_and_both_say_so() {
     let (home, server) = (home(), server());
+    home.data(["config", "set", "model_offline", "none"]);
     use_service(&home, &server);
     drop(server);
     let answer = home.data(["query", "ferry"]);
+    assert_eq!(answer.get("model_used"), None, "{answer}");
     assert!(first(&answer).contains("ferry"), "{answer}");
     let degraded = answer["degraded"].to_string();
     assert!(degraded.contains("\"vector\"") && degraded.contains(NAME), "{degraded}");
@@ -136,6 +139,48 @@ fn without_the_service_words_answer_writes_wait_and_both_say_so() {
     // Another server at another address makes the same vectors, but they are not compared with those of the first.
     let other = FakeServer::start(FakeOptions { dimension: 1_536, ..FakeOptions::default() });
     assert_eq!(use_service(&home, &other)["embedded"], 4);
+}
+
+#[test]
+fn without_the_service_the_vectors_of_the_local_model_answer_and_the_answer_says_so() {
+    let (home, server) = (home(), server());
+    use_service(&home, &server);
+    home.data(["curate", "The mill at Orsland grinds on Wednesdays."]);
+    home.data(["index", "."]);
+    drop(server);
+    // No word of the question is in the text.
+    let answer = home.data(["query", "at which time do boats depart?"]);
+    assert_eq!(
+        (first(&answer), &answer["model_used"]),
+        ("The ferry leaves at seven in the morning.", &json!("all-MiniLM-L6-v2.i8-2"))
+    );
+    let degraded = answer["degraded"].to_string();
+    assert!(
+        degraded.contains(NAME) && degraded.contains("all-MiniLM-L6-v2.i8-2 were compared instead"),
+        "{degraded}"
+    );
+
+    // What was written while the service was there has a local vector too.
+    let later = home.data(["query", "when can flour be made?"]);
+    assert!(first(&later).contains("mill at Orsland"), "{later}");
+}
+
+#[test]
+fn auto_takes_the_service_whose_key_is_in_the_environment_or_the_local_model() {
+    let told = |home: Home| home.data(["model", "use", "auto", "--dry-run"])["model"].clone();
+    assert_eq!(told(Home::with_model().with("OPENAI_API_KEY", KEY)), "openai/text-embedding-3-small");
+    assert_eq!(
+        told(Home::with_model().with("OPENAI_API_KEY", KEY).with("GEMINI_API_KEY", KEY)),
+        "gemini/gemini-embedding-001"
+    );
+    // A key for chat alone chooses nothing.
+    assert_eq!(told(Home::with_model().with("ANTHROPIC_API_KEY", KEY)), "all-MiniLM-L6-v2");
+    let home = Home::with_model();
+    home.data(["curate", "The ferry leaves at seven in the morning."]);
+    home.data(["model", "use", "auto"]);
+    assert_eq!(home.data(["status"])["model"]["name"], "all-MiniLM-L6-v2");
+    let shown = home.run(["config", "--format=text"]);
+    assert!(shown.out.lines().any(|line| line.starts_with("model ") && line.contains("auto")), "{shown:?}");
 }
 
 #[test]

@@ -35,16 +35,12 @@ pub(super) fn of(text: &str) -> Vec<Keyword> {
     let terms = query_terms(&question, &[language]);
     let kept: HashSet<&str> = forms(&terms).map(|(_, form)| form).collect();
     let mut found: Vec<(String, Range<usize>, TermShape)> = Vec::new();
-    Analyzer::new(language).each(
-        beginning,
-        Purpose::Query,
-        |TermOccurrence { term, at, shape, .. }| {
-            if kept.contains(term) {
-                found.push((term.to_owned(), at, shape));
-            }
-            if found.len() < MOST_TERMS { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-        },
-    );
+    Analyzer::new(language).each(beginning, Purpose::Query, |TermOccurrence { term, at, shape, .. }| {
+        if kept.contains(term) {
+            found.push((term.to_owned(), at, shape));
+        }
+        if found.len() < MOST_TERMS { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    });
     let whole: Vec<Range<usize>> = found
         .iter()
         .filter(|(_, _, shape)| *shape == TermShape::Joined)

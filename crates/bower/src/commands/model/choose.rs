@@ -25,6 +25,7 @@ const ASKED_DOLLARS: f64 = 1.0;
 const PASSES: usize = 3;
 
 /// What `bower model use` was given.
+#[derive(Clone)]
 pub struct Choice {
     pub name: String,
     pub dimension: Option<usize>,
@@ -90,6 +91,13 @@ pub struct Dropped {
 /// Runs `bower model use`.
 pub fn choose(choice: &Choice, home: &Home, folder: &Path, session: &Session) -> Result<()> {
     remote::check_model_is_named(&choice.name)?;
+    let setting = choice.name.clone();
+    let is_automatic = setting == remote::AUTO;
+    let name = if is_automatic { remote::automatic(variable) } else { setting.clone() };
+    if is_automatic {
+        session.out.note(&format!("auto is {name} with the keys in this environment"));
+    }
+    let choice = &Choice { name, ..choice.clone() };
     let mut settings = session.settings(home)?.settings;
     choice.name.clone_into(&mut settings.model);
     let service = remote::named(&choice.name);
@@ -107,7 +115,7 @@ pub fn choose(choice: &Choice, home: &Home, folder: &Path, session: &Session) ->
         install(choice, folder, session)?;
         target.identity = identity_of(folder, &choice.name)?;
     }
-    target.changes.push(("model", Some(choice.name.clone())));
+    target.changes.push(("model", Some(setting)));
     switch(target, choice.dry_run, choice.yes, home, session)
 }
 
