@@ -22,6 +22,7 @@ mod missing;
 mod model;
 mod pending;
 mod query;
+mod recent;
 mod session;
 mod timing;
 mod transfer;
@@ -42,7 +43,7 @@ use cross::LocalCross;
 use indexes::Indexes;
 use model::LocalModel;
 use pending::Pending;
-use vector_cache::RecentVectors;
+use recent::RecentVectors;
 
 pub use index::sources::{DocumentInput, DocumentSeries, FileContent};
 pub use maintain::worker::{Activity, Worker};

@@ -1,4 +1,4 @@
-//! Works beside the answers of a long-lived process: makes missing vectors, and follows the setting `model` without a restart.
+//! Works beside a process's answers: makes missing vectors, and follows the setting `model`.
 //! Another model answers only once every row has its vector; until then the one before answers alone.
 
 use bower_core::Engine;
@@ -91,7 +91,7 @@ impl Background {
             read: Box::new(read),
             seen: None,
             looked: None,
-            worker: Worker::new(false),
+            worker: Worker::new(),
             coming: None,
             told: None,
         }
@@ -138,7 +138,7 @@ impl Background {
             let _ = engine.unusable_indexes();
             news = Some(News::Answers(engine.settings().model.clone()));
             service.answer_by(engine);
-            self.worker = Worker::new(false);
+            self.worker = Worker::new();
         }
         Stepped { wait: wait.min(LOOK), has_written, is_drained, news }
     }
@@ -159,7 +159,7 @@ impl Background {
             self.coming = None;
         } else if !self.coming.as_ref().is_some_and(|coming| same_model(coming.engine.settings(), &wanted)) {
             let engine = beside(&answering, &wanted);
-            self.coming = Some(Coming { engine, worker: Worker::new(true) });
+            self.coming = Some(Coming { engine, worker: Worker::coming() });
         }
         Ok(())
     }

@@ -350,7 +350,7 @@ const PENDING_PAGE: usize = 64;
 
 /// What came of embedding some rows.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Page {
+pub(crate) struct EmbeddedRows {
     /// The last of them; `None` if no row waits.
     pub(crate) last: Option<RowId>,
     /// Their number.
@@ -370,17 +370,17 @@ pub(crate) fn embed_page(
     most: usize,
     threads: usize,
     now: Timestamp,
-) -> Result<Option<Page>> {
+) -> Result<Option<EmbeddedRows>> {
     let upto = engine.store.coverage()?.change;
     let rows = engine.store.unembedded(embedder.model(), after, most)?;
     let (last, asked) = (rows.last().copied(), rows.len());
     if rows.is_empty() {
-        return Ok(Some(Page { last, asked, written: 0, refused: 0 }));
+        return Ok(Some(EmbeddedRows { last, asked, written: 0, refused: 0 }));
     }
     let Some(vectors) = embed_rows(engine, &rows, threads)? else { return Ok(None) };
     let refused = asked - vectors.len();
     let written = engine.store.put_vectors(&vectors, upto, Stamp { now, actor: ACTOR })?;
-    Ok(Some(Page { last, asked, written, refused }))
+    Ok(Some(EmbeddedRows { last, asked, written, refused }))
 }
 
 /// Embeds the items that have no vector of the engine's model, and then those that have none of its stand-in's. Returns the

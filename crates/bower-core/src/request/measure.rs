@@ -1,4 +1,4 @@
-//! What warming a store did, and measurements on a user's own store.
+//! Reports of warming and of measuring a store.
 
 use schemars::JsonSchema;
 use serde::Serialize;

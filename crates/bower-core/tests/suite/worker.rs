@@ -19,7 +19,7 @@ struct Hand {
 
 impl Hand {
     fn new() -> Self {
-        Self { worker: Worker::new(false), at: Duration::ZERO }
+        Self { worker: Worker::new(), at: Duration::ZERO }
     }
 
     /// One step, and the wait after it.
@@ -177,7 +177,7 @@ fn a_service_gets_no_text_before_a_person_chose_it_and_is_tried_again_after_it_f
     let mut hand = Hand::new();
     hand.step(&engine, Activity::Idle);
     let reason = hand.worker.status().reason.clone().unwrap();
-    assert!(reason.contains("no text of this store was sent to it yet"), "{reason}");
+    assert!(reason.contains("no text of this store was sent to service yet"), "{reason}");
     assert_eq!(unembedded(&engine), 12);
     // `bower model use` makes the vectors of what is there.
     engine.embed_pending(now(), &|_| ()).unwrap();
@@ -226,7 +226,7 @@ fn another_model_answers_on_the_same_store_without_a_mixed_answer() {
         let request = QueryRequest { text: "where is the key of shed 3".into(), ..QueryRequest::default() };
         engine.query(&Visibility::everything(), &request, now()).unwrap()
     };
-    let mut hand = Hand { worker: Worker::new(true), at: Duration::ZERO };
+    let mut hand = Hand { worker: Worker::coming(), at: Duration::ZERO };
     hand.step(&coming, Activity::Active);
     assert_eq!(asked(&engine).model_used.as_deref(), Some("first"));
     hand.drain(&coming, Activity::Active);

@@ -1,16 +1,16 @@
 //! Implements `bower bench`: measures a store with its own items. Nothing is written.
 
 use bower_core::item::Visibility;
-use bower_core::request::{QueryRequest, RecallReport, StoredPart};
+use bower_core::request::{RecallReport, StoredPart};
 use serde::Serialize;
 use std::time::Instant;
 
-use super::{Session, now};
+use super::{Session, local, now};
 use crate::cli::{BenchArgs, BenchKind};
 use crate::failure::{Failure, Result};
 use crate::http::resident_bytes;
 use crate::render;
-use crate::service::Service;
+use crate::service::{QueryBody, Service};
 
 /// Results of a search whose recall is measured.
 const NEAREST: usize = 10;
@@ -148,9 +148,9 @@ fn questions(service: &Service, most: usize) -> Result<Vec<String>> {
 
 /// Asks a question, and returns its milliseconds. What an answer leaves to be written is dropped with the engine.
 fn ask(service: &Service, question: &str) -> Result<f64> {
-    let request = QueryRequest { text: question.to_owned(), ..QueryRequest::default() };
+    let body = QueryBody { query: question.to_owned(), ..QueryBody::default() };
     let start = Instant::now();
-    service.engine().query(&Visibility::everything(), &request, now())?;
+    service.query(&body, &local(), now())?;
     Ok(milliseconds(start))
 }
 

@@ -390,7 +390,7 @@ fn operation(id: &'static str, random: &mut Random, plan: &Plan, known: &Known, 
     let body = match id {
         "query" => query(random),
         "brief" => brief(random),
-        "status" | "collections" | "models" => Value::Null,
+        "status" | "health" | "collections" | "models" => Value::Null,
         "list" => {
             query_text = random.of(&["limit=100", "status=superseded", "kind=chunk&limit=9"]).to_owned();
             Value::Null

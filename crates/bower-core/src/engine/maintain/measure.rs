@@ -1,5 +1,5 @@
-//! Measures a store with its own items: the recall of the vector search, and what the files take. Reads them to warm the cache of
-//! the operating system too. Only warming writes anything.
+//! Measures and warms a store: the recall of the vector search, and the files.
+//! Only warming writes anything.
 
 use jiff::Timestamp;
 use std::fs::File;

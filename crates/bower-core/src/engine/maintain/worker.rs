@@ -9,7 +9,7 @@ use std::time::Duration;
 use crate::embed::Embedder;
 use crate::engine::Engine;
 use crate::engine::index::compact::CompactionLock;
-use crate::engine::index::{Page, embed_page};
+use crate::engine::index::{EmbeddedRows, embed_page};
 use crate::engine::model::embedder_threads;
 use crate::error::{Error, Result};
 use crate::files;
@@ -144,12 +144,18 @@ impl std::fmt::Debug for Worker {
     }
 }
 
+impl Default for Worker {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Worker {
-    /// Creates a worker for a model; `is_coming` is whether another model answers until all rows have a vector of this one.
-    pub fn new(is_coming: bool) -> Self {
+    /// Creates a worker for the model that answers.
+    pub fn new() -> Self {
         Self {
             machine: Machine::default(),
-            status: WorkerStatus { is_coming, ..WorkerStatus::default() },
+            status: WorkerStatus::default(),
             from: RowId(0),
             upto: None,
             after: RowId(0),
@@ -159,6 +165,11 @@ impl Worker {
             lock: None,
             recorded: None,
         }
+    }
+
+    /// Creates a worker for a coming model: another one answers until all rows have a vector of it.
+    pub fn coming() -> Self {
+        Self { status: WorkerStatus { is_coming: true, ..WorkerStatus::default() }, ..Self::new() }
     }
 
     /// Does what is due, and returns how long to wait before the next step. `at` is the time since the caller began. `activity` is
@@ -323,8 +334,8 @@ impl Worker {
     }
 
     #[expect(clippy::cast_precision_loss, reason = "a rate of counts below 2^52")]
-    fn note(&mut self, page: &Page, at: Duration, now: Timestamp) {
-        let Page { last, asked, written, refused } = *page;
+    fn note(&mut self, page: &EmbeddedRows, at: Duration, now: Timestamp) {
+        let EmbeddedRows { last, asked, written, refused } = *page;
         self.after = last.unwrap_or(self.after);
         self.some_failed |= refused > 0;
         let status = &mut self.status;

@@ -1,4 +1,4 @@
-//! Tests what a server does beside its answers: it follows the setting `model` without a restart, and makes missing vectors.
+//! Tests that a server makes missing vectors, and follows the setting `model` without a restart.
 
 use serde_json::{Value, json};
 
