@@ -24,8 +24,9 @@ use serde_json::{Map, json};
 use std::sync::Arc;
 
 use super::{
-    Covered, Decided, DeltaData, DeltaText, DocumentNames, DocumentRow, Kept, KeptChunk, Namespace, NewChunk,
-    NewDocument, NewMemory, NewTokens, NewVector, Passage, Stamp, Store, WriteAction, Written,
+    CacheUses, CachedText, Covered, Decided, DeltaData, DeltaText, DocumentNames, DocumentRow, Kept,
+    KeptChunk, Namespace, NewChunk, NewDocument, NewMemory, NewTokens, NewVector, Passage, Stamp, Store,
+    WriteAction, Written,
 };
 use crate::error::Error;
 use crate::filter::Filter;
@@ -34,7 +35,6 @@ use crate::item::{
     derive_id,
 };
 use crate::request::{Clocks, Selection};
-use cache::asked;
 use fixture::{Fixture, StoreAndDesk, with_fixture};
 
 pub(super) const MODEL: &str = "test-model";
@@ -743,4 +743,14 @@ fn a_full_disk_is_named_and_the_write_is_taken_back() {
         assert!(matches!(error, Error::DiskFull { .. }), "{error:?}");
         assert_eq!(full.counts().unwrap().memories, 1);
     });
+}
+
+/// Returns new entries for questions.
+pub(super) fn asked(vectors: &[(&str, NewVector)]) -> CacheUses {
+    let entry = |(text, vector): &(&str, NewVector)| CachedText {
+        role: CacheRole::Question,
+        text: (*text).to_owned(),
+        vector: vector.clone(),
+    };
+    CacheUses { added: vectors.iter().map(entry).collect(), ..CacheUses::default() }
 }

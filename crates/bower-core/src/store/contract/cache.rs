@@ -1,17 +1,7 @@
 //! Contract of the cache of vectors: what it keeps, counts and drops.
 
 use super::*;
-use crate::store::{CacheKey, CacheLimits, CacheRemoved, CacheUses, CachedText};
-
-/// Returns new entries for questions.
-pub(super) fn asked(vectors: &[(&str, NewVector)]) -> CacheUses {
-    let entry = |(text, vector): &(&str, NewVector)| CachedText {
-        role: CacheRole::Question,
-        text: (*text).to_owned(),
-        vector: vector.clone(),
-    };
-    CacheUses { added: vectors.iter().map(entry).collect(), ..CacheUses::default() }
-}
+use crate::store::{CacheKey, CacheLimits, CacheRemoved};
 
 #[test]
 fn the_cache_keeps_the_newest_and_tells_models_apart() {
