@@ -15,6 +15,7 @@ pub mod fuzzing;
 mod index;
 mod indexes;
 mod late;
+mod llm;
 mod maintain;
 mod mentions;
 mod missing;
@@ -27,13 +28,14 @@ mod transfer;
 mod versioned;
 
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::config::Settings;
 use crate::embed::Embedder;
-use crate::error::Result;
-use crate::llm::Llm;
+use crate::error::{Error, Result};
+use crate::llm::{Llm, LlmTiers, Reranker};
 use crate::store::{self, Desk, Store};
 use caches::Caches;
 use cross::LocalCross;
@@ -62,7 +64,9 @@ pub struct Engine {
     /// Opened at the first reranking.
     cross: LocalCross,
     /// Passed by the program, if its user chose one.
-    llm: Option<Box<dyn Llm>>,
+    llm: Option<LlmTiers>,
+    /// Passed by the program, if its user chose one.
+    reranker: Option<Box<dyn Reranker>>,
     caches: Caches,
     pending: Pending,
 }
@@ -85,6 +89,7 @@ impl Engine {
             cross: LocalCross::new(home, &settings),
             settings,
             llm: None,
+            reranker: None,
             caches: Caches::default(),
             pending: Pending::default(),
         }
@@ -95,10 +100,33 @@ impl Engine {
         &self.settings
     }
 
-    /// Adds a language model, for requests that rerank hits or write patterns with one.
+    /// Adds a language model for all tiers.
     #[must_use]
     pub fn with_llm(self, llm: Box<dyn Llm>) -> Self {
+        self.with_llms(LlmTiers::one(llm))
+    }
+
+    /// Adds language models, for requests that rerank hits, write patterns, settle pairs or read triples with one.
+    #[must_use]
+    pub fn with_llms(self, llm: LlmTiers) -> Self {
         Self { llm: Some(llm), ..self }
+    }
+
+    /// Adds a reranker at a service.
+    #[must_use]
+    pub fn with_reranker(self, reranker: Box<dyn Reranker>) -> Self {
+        Self { reranker: Some(reranker), ..self }
+    }
+
+    /// Returns the zone of the settings.
+    fn time_zone(&self) -> Result<TimeZone> {
+        let name = self.settings.time_zone.as_str();
+        if name == "UTC" {
+            return Ok(TimeZone::UTC);
+        }
+        TimeZone::get(name).map_err(|_| {
+            Error::invalid(format!("time_zone {name}"), "use an IANA name such as Europe/Berlin, or UTC")
+        })
     }
 
     /// Sets the program's own embedder instead of the local model, such as one with a cache.

@@ -10,6 +10,7 @@ mod curate;
 mod documents;
 mod graph;
 mod life;
+mod llm;
 mod models;
 pub mod moving;
 mod part;
@@ -60,6 +61,7 @@ pub use life::{
     MaintenanceRequest, Neglected, Pinning, PruneEvery, PruneRequest, Pruned, Refused, SettledByModel,
     SweepRequest, Swept, Taken, Turned, UndoRequest, Undone, Unmoved, Wording,
 };
+pub use llm::{LlmFailure, LlmModelDay, LlmReport, LlmTested, LlmUse, LlmUses};
 pub use models::{EmbeddingCost, ModelState, ModelVectors};
 pub use part::VisibleStatus;
 pub use relate::{RelateOutcome, RelateRequest, Related};
@@ -519,6 +521,9 @@ pub struct Effort {
     /// The cost of reranking, if it was tried.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rerank: Option<RerankEffort>,
+    /// What language models, or a reranker at a service, were used for.
+    #[serde(skip_serializing_if = "LlmUses::is_empty")]
+    pub llm: LlmUses,
 }
 
 /// The reranker's part of the effort.

@@ -12,6 +12,7 @@ mod documents;
 mod graph;
 mod index;
 mod life;
+mod llm;
 mod mcp;
 mod models;
 mod moving;
@@ -30,6 +31,7 @@ pub use agents::{BriefArgs, HookArgs, SetupArgs};
 pub use graph::{GraphAction, GraphArgs, GraphForm, RelateArgs};
 pub use index::IndexArgs;
 pub use life::{ConsolidateArgs, FeedbackArgs, PinArgs, PruneArgs, SweepArgs, UndoArgs};
+pub use llm::{LlmAction, LlmArgs};
 pub use mcp::McpArgs;
 pub use models::{ModelAction, ModelArgs, ModelSource};
 pub use moving::{ExportArgs, Form, ImportArgs, MigrateArgs, MigrateFrom};
@@ -170,6 +172,8 @@ pub enum Command {
     Doctor(DoctorArgs),
     /// Fetch, list and check local models
     Model(ModelArgs),
+    /// Show and test the language models of the settings
+    Llm(LlmArgs),
     /// Evaluate the ranking on a labelled set
     Eval(EvalArgs),
     /// Print a completion script
@@ -215,6 +219,7 @@ impl Command {
             Self::Config(_) => "config",
             Self::Doctor(_) => "doctor",
             Self::Model(_) => "model",
+            Self::Llm(_) => "llm",
             Self::Eval(_) => "eval",
             Self::Completions(_) => "completions",
             Self::Version => "version",

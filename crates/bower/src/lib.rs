@@ -116,6 +116,7 @@ fn run(command: Command, session: &Session) -> Result<ExitCode> {
         Command::Token(arguments) => commands::token::run(arguments, session).map(done),
         Command::Config(arguments) => commands::config::run(arguments, session).map(done),
         Command::Doctor(arguments) => commands::doctor::run(&arguments, session),
+        Command::Llm(arguments) => commands::llm::run(&arguments, session).map(done),
         Command::Model(arguments) => commands::model::run(arguments, session).map(done),
         Command::Eval(arguments) => commands::eval::run(&arguments, session).map(done),
         Command::Completions(arguments) => commands::completions::run(&arguments).map(done),

@@ -11,6 +11,7 @@ pub(super) mod fixture;
 mod interleavings;
 mod life;
 mod lifecycle;
+mod llm;
 mod moves;
 mod origins;
 mod pairs;

@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 
 use super::clock::Stamp;
+use super::llm::LlmDesk;
 use super::vector::NewVector;
 use crate::error::Result;
 use crate::item::RowId;
@@ -24,7 +25,7 @@ impl Given {
 
 /// Stores what only this machine needs. It is not a change of the store: no index has to follow, and no event is
 /// recorded.
-pub trait Desk: Send + Sync {
+pub trait Desk: LlmDesk {
     /// Returns a question's cached vector, with its tokens.
     fn cached_vector(&self, model: &str, text: &str) -> Result<Option<NewVector>>;
     /// Caches vectors of questions; beyond `most` the least recently used are dropped.

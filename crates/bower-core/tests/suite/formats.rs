@@ -6,7 +6,8 @@
 use bower_core::filter::Filter;
 use bower_core::item::{Allowed, Change, Kind, Provenance, RowId, RowSet, Visibility};
 use bower_core::parts::store::{
-    Desk, IndexFeed, Items, Journal, NewTokens, NewVector, SqliteStore, Stamp, Store, TrustedTime, Upkeep,
+    Desk, IndexFeed, Items, Journal, LlmCacheBounds, LlmDesk, NewLlmAnswer, NewTokens, NewVector,
+    SqliteStore, Stamp, Store, TrustedTime, Upkeep,
 };
 use bower_core::parts::text::{Delta, Language, TextIndex, query_terms};
 use bower_core::request::{AliasRequest, BriefRequest, CurateRequest, QueryRequest, Selection};
@@ -267,6 +268,22 @@ fn a_store_of_schema_18_becomes_todays() {
     let stamp = Stamp { now: now(), actor: "test" };
     assert_eq!(store.put_vectors(&[(RowId(2), other)], newest, stamp).unwrap(), 1);
     assert!(store.vectors(model, &[RowId(2)]).unwrap()[0].is_some());
+    assert_eq!(store.verify().unwrap(), Vec::<String>::new());
+}
+
+/// A store without a cache of language models' answers gets one, and a record of what requests cost.
+#[test]
+fn a_store_of_schema_19_becomes_todays() {
+    let ferry = "The ferry leaves at seven in the morning.";
+    let place = becomes_todays(sql(include_str!("../golden/schema-19.sql")), "ferry", &[ferry]);
+    let store = SqliteStore::open(&place.home().join("memory.db"), &place.settings, now()).unwrap();
+    assert_eq!(store.vector_models().unwrap(), [("all-MiniLM-L6-v2.i8-2".to_owned(), 2)]);
+    let stamp = Stamp { now: now(), actor: "test" };
+    let bounds = LlmCacheBounds { most: 9, keep_after: now() };
+    let answer = NewLlmAnswer { key: &[7; 32], text: "yes", forgotten: 0 };
+    store.keep_llm_answer(&answer, bounds, stamp).unwrap();
+    assert_eq!(store.llm_answer(&[7; 32], now()).unwrap().answer.unwrap().text, "yes");
+    assert_eq!(store.llm_report(now()).unwrap().cached_answers, 1);
     assert_eq!(store.verify().unwrap(), Vec::<String>::new());
 }
 

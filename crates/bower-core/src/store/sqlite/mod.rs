@@ -24,6 +24,7 @@ mod item;
 mod items;
 mod journal;
 mod lifecycle;
+mod llm;
 mod lookup;
 mod loss;
 mod memories;
