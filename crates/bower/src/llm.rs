@@ -31,7 +31,7 @@ struct Scorer {
 
 /// Returns the language models that the settings name, if any. `variable` reads an environment variable.
 pub fn chosen(settings: &Settings, variable: impl Fn(&str) -> Option<String>) -> Option<LlmTiers> {
-    let chat = |tier| Chat::new(place_of(settings, tier)?, &variable);
+    let chat = |tier| Some(Chat::new(place_of(settings, tier)?, &variable));
     let mut tiers = LlmTiers::one(Box::new(chat(None)?));
     for tier in LlmTier::ALL {
         if let Some(own) = plan::own(settings, *tier).and_then(|_| chat(Some(*tier))) {
@@ -54,12 +54,12 @@ pub fn chosen_reranker(
 }
 
 impl Chat {
-    fn new(place: Place, variable: &impl Fn(&str) -> Option<String>) -> Option<Self> {
+    fn new(place: Place, variable: &impl Fn(&str) -> Option<String>) -> Self {
         let connection: Connection = place.connection(variable);
         let client = RemoteChat::new(connection, &place.model).map_err(|failure| reason(&failure));
         let (address, prices) = (place.address(), place.prices());
         let identity = format!("{} {address} {}", place.provider, place.model);
-        Some(Self { model: place.model, address, identity, prices, client })
+        Self { model: place.model, address, identity, prices, client }
     }
 }
 

@@ -119,7 +119,7 @@ pub fn uses(uses: &LlmUses, look: &Look) -> String {
     for one in uses {
         if one.requests + one.cached > 0 {
             let note = look.paint(style::DIM, wrapped("", &used(one), look).trim_end());
-            out += &format!("{note}\n");
+            let _ = writeln!(out, "{note}");
         }
         if let Some(failure) = &one.failure {
             let times = if one.failed > 1 { format!(" ({} requests)", one.failed) } else { String::new() };
