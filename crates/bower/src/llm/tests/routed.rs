@@ -7,6 +7,7 @@ use bower_core::item::{Dollars, LlmProvider, LlmTier, Rerank, Scored, Visibility
 use bower_core::request::{CurateRequest, ForgetRequest, Forgetting, LlmUse};
 use bower_providers::fake::{FakeOptions, FakeServer, Fault};
 use jiff::Timestamp;
+use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Duration;
 use tempfile::TempDir;
@@ -358,7 +359,8 @@ fn a_key_is_in_no_file_and_in_nothing_that_is_told() {
         let engine = open(folder.path(), &Settings { llm_cache_days: 0, ..settings(&server) });
         let got = rerank(&engine, Rerank::Llm);
         assert!(String::from_utf8_lossy(&server.bytes()).contains(KEY), "it was sent to the server");
-        told += &format!(
+        let _ = write!(
+            told,
             "{got:?} {:?} {:?}",
             engine.llm_report(NOW).unwrap(),
             engine.test_llm(LlmTier::Lite, NOW)
