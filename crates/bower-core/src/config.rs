@@ -219,9 +219,14 @@ pub struct Settings {
     pub cached_queries: usize,
     /// The reranker, used if the order of the best hits is not settled.
     pub rerank: Rerank,
-    /// The cross-encoder's folder within the models' folder.
+    /// The cross-encoder's folder within the models' folder, or the model of a reranker at a service as `PROVIDER/MODEL`.
     pub rerank_model: String,
-    /// Number of hits that are reranked, at most 1,000. 0 is 50 for a cross-encoder (Athena) and 20 for
+    /// The address of the reranker's service, if it is not the provider's own.
+    pub rerank_url: Option<String>,
+    /// The environment variable that holds the key of the reranker's service; `None` is the provider's own, at the provider's own
+    /// address alone.
+    pub rerank_key_variable: Option<String>,
+    /// Number of hits that are reranked, at most 1,000. 0 is 50 for a cross-encoder (Athena) or a service and 20 for
     /// a language model (section 1).
     pub rerank_top: usize,
     /// Most tokens of question and text that a cross-encoder reads, 16 to 512 (Athena: 512).
@@ -242,7 +247,24 @@ pub struct Settings {
     /// The environment variable that holds the key. If it is not set, the provider's own variable counts, at the provider's own
     /// address alone. The key itself is never stored.
     pub llm_key_variable: String,
-    /// Time limit of a language model in milliseconds; after it the order is kept.
+    /// The model of tier `local`, as `PROVIDER/MODEL`; `None` is `llm_model`. The providers are those of `llm`, and `compatible` for
+    /// a server at `llm_url`. Another provider than that of `llm` is reached at its own address, with its own key.
+    pub llm_local: Option<String>,
+    /// The model of tier `lite`.
+    pub llm_lite: Option<String>,
+    /// The model of tier `flash`.
+    pub llm_flash: Option<String>,
+    /// The model of tier `pro`.
+    pub llm_pro: Option<String>,
+    /// The most that one request may cost, in dollars, with the repetition of an unusable answer and the models that stand in;
+    /// `None` is no limit. With a limit, a model of unknown price is not asked.
+    pub llm_budget_call: Option<f64>,
+    /// The most that all requests of a day may cost, in dollars, for all processes together; `None` is no limit. The day is that
+    /// of `time_zone`.
+    pub llm_budget_day: Option<f64>,
+    /// Days for which answers of language models are kept and used again, 0 to 3,650; 0 is not at all.
+    pub llm_cache_days: u32,
+    /// Time limit of a language model, or of a reranker at a service, in milliseconds; after it the order is kept.
     pub llm_timeout_ms: u64,
     /// Number of open pairs of memories that the language model may settle in one run of maintenance; 0 settles none.
     pub llm_settle: usize,
@@ -326,6 +348,8 @@ impl Default for Settings {
             cached_queries: 10_000,
             rerank: Rerank::None,
             rerank_model: "ms-marco-MiniLM-L6-v2".into(),
+            rerank_url: None,
+            rerank_key_variable: None,
             rerank_top: 0,
             rerank_tokens: 512,
             rerank_deadline_ms: 300,
@@ -335,6 +359,13 @@ impl Default for Settings {
             llm_url: "http://127.0.0.1:11434/v1".into(),
             llm_model: "llama3.2".into(),
             llm_key_variable: "BOWER_LLM_KEY".into(),
+            llm_local: None,
+            llm_lite: None,
+            llm_flash: None,
+            llm_pro: None,
+            llm_budget_call: None,
+            llm_budget_day: None,
+            llm_cache_days: 30,
             llm_timeout_ms: 5_000,
             llm_settle: 0,
             profile: Profile::Bower,

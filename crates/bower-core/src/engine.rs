@@ -16,6 +16,7 @@ mod index;
 mod indexes;
 mod languages;
 mod late;
+mod llm;
 mod maintain;
 mod mentions;
 mod missing;
@@ -30,13 +31,14 @@ mod vector_cache;
 mod versioned;
 
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::config::Settings;
 use crate::embed::Embedder;
-use crate::error::Result;
-use crate::llm::Llm;
+use crate::error::{Error, Result};
+use crate::llm::{Llm, LlmTiers, Reranker};
 use crate::store::{self, Desk, Store};
 use caches::Caches;
 use cross::LocalCross;
@@ -67,7 +69,9 @@ pub struct Engine {
     /// Opened at the first reranking.
     cross: Arc<LocalCross>,
     /// Passed by the program, if its user chose one.
-    llm: Option<Arc<dyn Llm>>,
+    llm: Option<Arc<LlmTiers>>,
+    /// Passed by the program, if its user chose one.
+    reranker: Option<Arc<dyn Reranker>>,
     caches: Caches,
     /// The engine with a local model that answers when the service of this one's model gives no vector of a question.
     stand_in: Option<Arc<Self>>,
@@ -95,6 +99,7 @@ impl Engine {
             settings,
             llm: None,
             stand_in: None,
+            reranker: None,
             caches: Caches::default(),
             recent: Arc::default(),
             pending: Arc::default(),
@@ -128,6 +133,7 @@ impl Engine {
             cross: Arc::clone(&self.cross),
             settings,
             llm: self.llm.clone(),
+            reranker: self.reranker.clone(),
             stand_in: None,
             caches: Caches::default(),
             recent: Arc::clone(&self.recent),
@@ -145,10 +151,10 @@ impl Engine {
         &self.settings
     }
 
-    /// Adds a language model, for requests that rerank hits or write patterns with one.
+    /// Adds a language model for all tiers.
     #[must_use]
     pub fn with_llm(self, llm: Box<dyn Llm>) -> Self {
-        Self { llm: Some(llm.into()), ..self }
+        self.with_llms(LlmTiers::one(llm))
     }
 
     /// Sets the local model that the setting `model_offline` names to answer while the service of this engine's model gives no
@@ -163,6 +169,29 @@ impl Engine {
     /// Returns the engine of [`Engine::with_stand_in`].
     pub fn stand_in(&self) -> Option<&Arc<Self>> {
         self.stand_in.as_ref()
+    }
+
+    /// Adds language models, for requests that rerank hits, write patterns, settle pairs or read triples with one.
+    #[must_use]
+    pub fn with_llms(self, llm: LlmTiers) -> Self {
+        Self { llm: Some(Arc::new(llm)), ..self }
+    }
+
+    /// Adds a reranker at a service.
+    #[must_use]
+    pub fn with_reranker(self, reranker: Box<dyn Reranker>) -> Self {
+        Self { reranker: Some(reranker.into()), ..self }
+    }
+
+    /// Returns the zone of the settings.
+    fn time_zone(&self) -> Result<TimeZone> {
+        let name = self.settings.time_zone.as_str();
+        if name == "UTC" {
+            return Ok(TimeZone::UTC);
+        }
+        TimeZone::get(name).map_err(|_| {
+            Error::invalid(format!("time_zone {name}"), "use an IANA name such as Europe/Berlin, or UTC")
+        })
     }
 
     /// Sets the program's own embedder instead of the local model, such as one with a cache.

@@ -128,12 +128,14 @@ macro_rules! words {
 
 mod anchor;
 mod link;
+mod llm;
 mod provenance;
 mod row_set;
 mod triple;
 
 pub use anchor::{Anchor, AnchorState, CheckedAnchor, MOST_ANCHORS, TextHash};
 pub(crate) use link::linked_path;
+pub use llm::{Dollars, LlmOperation, LlmTier};
 pub use provenance::{Admission, Author, Origin, Provenance, TakenHow};
 pub use row_set::RowSet;
 pub use triple::{SourcedTriple, Triple};
@@ -559,6 +561,8 @@ words! {
         None = "none",
         /// A local model that reads the question and a text together.
         CrossEncoder = "cross-encoder",
+        /// A reranker at a service, which the setting `rerank_model` names.
+        Service = "service",
         /// The configured language model.
         Llm = "llm",
     }

@@ -11,6 +11,7 @@ mod curate;
 mod documents;
 mod graph;
 mod life;
+mod llm;
 mod measure;
 mod models;
 pub mod moving;
@@ -64,6 +65,7 @@ pub use life::{
     MaintenanceRequest, Neglected, Pinning, PruneEvery, PruneRequest, Pruned, Refused, SettledByModel,
     SweepRequest, Swept, Taken, Turned, UndoRequest, Undone, Unmoved, Wording,
 };
+pub use llm::{LlmFailure, LlmModelDay, LlmReport, LlmTested, LlmUse, LlmUses};
 pub use measure::{RecallReport, StoredPart, WarmReport};
 pub use models::{EmbeddingCost, ModelState, ModelVectors};
 pub use part::VisibleStatus;
@@ -530,6 +532,9 @@ pub struct Effort {
     /// The cost of reranking, if it was tried.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rerank: Option<RerankEffort>,
+    /// What language models, or a reranker at a service, were used for.
+    #[serde(skip_serializing_if = "LlmUses::is_empty")]
+    pub llm: LlmUses,
 }
 
 /// The reranker's part of the effort.

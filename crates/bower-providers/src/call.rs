@@ -75,7 +75,8 @@ pub(crate) struct Client {
 /// The end of one try.
 enum Try {
     Success(WireAnswer),
-    Refused(Refusal, Option<WireAnswer>),
+    /// Without a success. The last is whether it may be billed all the same.
+    Refused(Refusal, Option<WireAnswer>, bool),
 }
 
 impl Connection {
@@ -164,26 +165,28 @@ impl Client {
         let refused = |failure: Failure| Box::new(CallError { failure, answer: None });
         lock(&self.breaker).check(clock.now()).map_err(|failure| {
             // The breaker may have been opened by a call for another model.
-            refused(failure.of_model(&subject.model))
+            refused(failure.of_model(&subject.model).billed(false))
         })?;
         let mut spent = Spent { tries: 0, wasted: Duration::ZERO, left: None };
+        let mut unanswered_tries = 0;
         loop {
             self.keep_pace(subject, options).map_err(|failure| {
                 lock(&self.breaker).abandoned();
-                refused(failure)
+                refused(failure.billed(unanswered_tries > 0))
             })?;
             let start = clock.now();
             let left = options.deadline.map(|deadline| deadline.saturating_duration_since(start));
-            let (mut refusal, answer) = match self.try_once(request, left) {
+            let (mut refusal, answer, may_be_billed) = match self.try_once(request, left) {
                 Try::Success(answer) => {
                     lock(&self.breaker).succeeded();
                     self.note_rates(&answer, options.tokens);
-                    return Ok(answer);
+                    return Ok(WireAnswer { unanswered_tries, ..answer });
                 }
-                Try::Refused(refusal, answer) => (refusal, answer),
+                Try::Refused(refusal, answer, may_be_billed) => (refusal, answer, may_be_billed),
             };
             let now = clock.now();
             spent.tries += 1;
+            unanswered_tries += u32::from(may_be_billed);
             spent.wasted += now - start;
             spent.left = options.deadline.map(|deadline| deadline.saturating_duration_since(now));
             if let (FailureKind::Rate, Some(wait)) = (refusal.kind, refusal.wait) {
@@ -197,7 +200,8 @@ impl Client {
                 .then(|| options.retry.next_wait(spent, refusal.wait, self.jitter()))
                 .flatten();
             let Some(wait) = next else {
-                let failure = self.failure(subject, refusal.kind, &refusal.detail);
+                let failure =
+                    self.failure(subject, refusal.kind, &refusal.detail).billed(unanswered_tries > 0);
                 return Err(self.give_up(with_501_hint(failure, answer.as_ref(), refusal.wait), answer));
             };
             clock.wait(wait);
@@ -240,9 +244,13 @@ impl Client {
         match self.exchange(request, timeout) {
             Ok(answer) => match classify(&answer, self.clock().date()) {
                 None => Try::Success(answer),
-                Some(refusal) => Try::Refused(refusal, Some(answer)),
+                Some(refusal) => {
+                    // A gateway answers with 5xx while the service behind it may be at work.
+                    let may_be_billed = answer.status >= 500 || answer.status < 400;
+                    Try::Refused(refusal, Some(answer), may_be_billed)
+                }
             },
-            Err(error) => Try::Refused(lost(&error, timeout), None),
+            Err(error) => Try::Refused(lost(&error, timeout), None, was_sent(&error)),
         }
     }
 
@@ -278,7 +286,12 @@ impl Client {
         }
         let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
         let headers = parts.headers.iter().map(|(name, value)| (name.as_str().to_owned(), text(value)));
-        Ok(WireAnswer { status: parts.status.as_u16(), headers: headers.collect(), body: bytes })
+        Ok(WireAnswer {
+            status: parts.status.as_u16(),
+            headers: headers.collect(),
+            body: bytes,
+            unanswered_tries: 0,
+        })
     }
 
     /// Returns a number from 0 to 1 that differs for each wait.
@@ -325,6 +338,17 @@ fn lost(error: &ureq::Error, timeout: Duration) -> Refusal {
             ..refusal(FailureKind::Transport, error.to_string(), true)
         },
         _ => refusal(FailureKind::Transport, error.to_string(), true),
+    }
+}
+
+/// Returns whether the request may have reached the server.
+fn was_sent(error: &ureq::Error) -> bool {
+    match error {
+        ureq::Error::Timeout(ureq::Timeout::Connect | ureq::Timeout::Resolve)
+        | ureq::Error::ConnectionFailed
+        | ureq::Error::HostNotFound => false,
+        ureq::Error::Io(cause) => cause.kind() != ErrorKind::ConnectionRefused,
+        _ => true,
     }
 }
 

@@ -22,6 +22,8 @@ pub struct Failure {
     pub hint: String,
     /// The time after which the call may succeed, if it is known.
     pub retry_after: Option<Duration>,
+    /// Whether a request was sent whose end is not known, so that it may cost money.
+    pub may_be_billed: bool,
     /// What the server or the network reported, cleaned and cut.
     detail: String,
 }
@@ -145,6 +147,7 @@ impl Subject {
             kind,
             hint: kind.hint(self.provider),
             retry_after: None,
+            may_be_billed: false,
             detail: without_key(&clean(detail), key).chars().take(MOST_CHARS).collect(),
         }
     }
@@ -160,6 +163,12 @@ impl Failure {
     /// Returns the failure with the time after which to try again.
     pub(crate) fn with_retry_after(mut self, wait: Option<Duration>) -> Self {
         self.retry_after = wait;
+        self
+    }
+
+    /// Returns the failure of a request that may cost money all the same, or not.
+    pub(crate) fn billed(mut self, may_be_billed: bool) -> Self {
+        self.may_be_billed = may_be_billed;
         self
     }
 

@@ -128,6 +128,11 @@ impl ModelTable {
         self.chat.iter().find(|entry| entry.provider == provider.name() && entry.model == model)
     }
 
+    /// Returns the chat model of this name at any provider: a gateway sells the models of others under their names.
+    pub fn chat_of_any(&self, model: &str) -> Option<&ChatModel> {
+        self.chat.iter().find(|entry| entry.model == model)
+    }
+
     /// Returns a reranker.
     pub fn rerank(&self, provider: Provider, model: &str) -> Option<&RerankModel> {
         self.rerank.iter().find(|entry| entry.provider == provider.name() && entry.model == model)

@@ -51,7 +51,7 @@ impl RemoteReranker {
         let options = CallOptions { retry: RetryPolicy::ONCE, deadline, tokens };
         let answer = self.client.send(&self.subject, &sent, options).map_err(|error| error.failure)?;
         read(self.subject.provider, &answer, documents.len())
-            .map_err(|bad| self.client.failure(&self.subject, bad.kind, &bad.detail))
+            .map_err(|bad| self.client.failure(&self.subject, bad.kind, &bad.detail).billed(true))
     }
 }
 

@@ -21,6 +21,8 @@ pub(crate) struct WireAnswer {
     pub status: u16,
     pub headers: Vec<(String, String)>,
     pub body: Vec<u8>,
+    /// Tries before this answer that may have been billed.
+    pub unanswered_tries: u32,
 }
 
 impl WireRequest {
@@ -51,7 +53,7 @@ pub(crate) mod testing {
 
     /// Returns an answer of a status with a body.
     pub fn answer(status: u16, body: &str) -> WireAnswer {
-        WireAnswer { status, headers: Vec::new(), body: body.as_bytes().to_vec() }
+        WireAnswer { status, headers: Vec::new(), body: body.as_bytes().to_vec(), unanswered_tries: 0 }
     }
 
     /// Asserts the path and the body of a request.

@@ -13,6 +13,7 @@ mod documents;
 mod graph;
 mod index;
 mod life;
+mod llm;
 mod mcp;
 mod models;
 mod moving;
@@ -32,6 +33,7 @@ pub use cache::{BenchArgs, BenchKind, CacheAction, CacheArgs, WarmArgs};
 pub use graph::{GraphAction, GraphArgs, GraphForm, RelateArgs};
 pub use index::IndexArgs;
 pub use life::{ConsolidateArgs, FeedbackArgs, PinArgs, PruneArgs, SweepArgs, UndoArgs};
+pub use llm::{LlmAction, LlmArgs};
 pub use mcp::McpArgs;
 pub use models::{ModelAction, ModelArgs, ModelSource};
 pub use moving::{ExportArgs, Form, ImportArgs, MigrateArgs, MigrateFrom};
@@ -178,6 +180,8 @@ pub enum Command {
     Warm(WarmArgs),
     /// Measure this store: the time of questions, the recall of the vector search, files and memory
     Bench(BenchArgs),
+    /// Show and test the language models of the settings
+    Llm(LlmArgs),
     /// Evaluate the ranking on a labelled set
     Eval(EvalArgs),
     /// Print a completion script
@@ -226,6 +230,7 @@ impl Command {
             Self::Cache(_) => "cache",
             Self::Warm(_) => "warm",
             Self::Bench(_) => "bench",
+            Self::Llm(_) => "llm",
             Self::Eval(_) => "eval",
             Self::Completions(_) => "completions",
             Self::Version => "version",

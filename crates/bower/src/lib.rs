@@ -117,6 +117,7 @@ fn run(command: Command, session: &Session) -> Result<ExitCode> {
         Command::Token(arguments) => commands::token::run(arguments, session).map(done),
         Command::Config(arguments) => commands::config::run(arguments, session).map(done),
         Command::Doctor(arguments) => commands::doctor::run(&arguments, session),
+        Command::Llm(arguments) => commands::llm::run(&arguments, session).map(done),
         Command::Model(arguments) => commands::model::run(arguments, session).map(done),
         Command::Cache(arguments) => commands::cache::run(&arguments, session).map(done),
         Command::Warm(arguments) => commands::cache::warm(&arguments, session).map(done),

@@ -1,45 +1,66 @@
-//! Sends requests to a language model at a service, only if the settings name one.
-//! The key comes from the environment. It is sent in one header, and appears in no file, message or error.
+//! Reaches language models and rerankers at services, only if the settings name them.
+//! A key comes from the environment. It is sent in one header, and appears in no file, message or error.
+
+mod plan;
 
 use std::time::Duration;
 
 use bower_core::config::Settings;
-use bower_core::item::LlmProvider;
-use bower_core::llm::{Ask, Llm};
-use bower_core::{Error, Result};
-use bower_providers::{ChatRequest, Connection, Failure, Provider, RemoteChat, Secret};
+use bower_core::item::LlmTier;
+use bower_core::llm::{Ask, Completion, Llm, LlmTiers, NoAnswer, Reranker, TokenPrices};
+use bower_providers::{ChatRequest, Connection, Failure, RemoteChat, RemoteReranker};
+
+pub use plan::{KeyState, Place, is_tier_model, place_of, reranker_place};
 
 /// A language model at a service. With settings that cannot work, every request fails with the reason.
 pub struct Chat {
     model: String,
     address: String,
+    identity: String,
+    prices: Option<TokenPrices>,
     client: std::result::Result<RemoteChat, String>,
 }
 
-/// Returns the language model that the settings name, if any. `variable` reads an environment variable.
-pub fn chosen(settings: &Settings, variable: impl Fn(&str) -> Option<String>) -> Option<Box<dyn Llm>> {
-    let is_default = settings.llm_url == Settings::default().llm_url;
-    let (provider, url) = match settings.llm {
-        LlmProvider::None => return None,
-        // Most servers speak this protocol; the vendor itself has other names for some fields.
-        LlmProvider::OpenAi if settings.llm_url.starts_with("https://api.openai.com/") => {
-            (Provider::OpenAi, None)
+/// A reranker at a service. With settings that cannot work, every request fails with the reason.
+struct Scorer {
+    model: String,
+    address: String,
+    price: Option<f64>,
+    client: std::result::Result<RemoteReranker, String>,
+}
+
+/// Returns the language models that the settings name, if any. `variable` reads an environment variable.
+pub fn chosen(settings: &Settings, variable: impl Fn(&str) -> Option<String>) -> Option<LlmTiers> {
+    let chat = |tier| Some(Chat::new(place_of(settings, tier)?, &variable));
+    let mut tiers = LlmTiers::one(Box::new(chat(None)?));
+    for tier in LlmTier::ALL {
+        if let Some(own) = plan::own(settings, *tier).and_then(|_| chat(Some(*tier))) {
+            tiers = tiers.with(*tier, Box::new(own));
         }
-        LlmProvider::OpenAi => (Provider::Compatible, Some(settings.llm_url.clone())),
-        LlmProvider::Gemini => (Provider::Gemini, Some(settings.llm_url.clone()).filter(|_| !is_default)),
-        LlmProvider::Anthropic => {
-            (Provider::Anthropic, Some(settings.llm_url.clone()).filter(|_| !is_default))
-        }
-        LlmProvider::Ollama => (Provider::Ollama, Some(settings.llm_url.clone()).filter(|_| !is_default)),
-    };
-    let own = provider.key_variables().iter().copied().filter(|_| url.is_none());
-    let named = std::iter::once(settings.llm_key_variable.as_str());
-    let key = named.chain(own).find_map(|name| Secret::new(&variable(name)?));
-    let address = url.clone().or_else(|| provider.base_url().map(str::to_owned)).unwrap_or_default();
-    let mut connection = Connection::new(provider);
-    (connection.base_url, connection.key) = (url, key);
-    let client = RemoteChat::new(connection, &settings.llm_model).map_err(|failure| reason(&failure));
-    Some(Box::new(Chat { model: settings.llm_model.clone(), address, client }))
+    }
+    Some(tiers)
+}
+
+/// Returns the reranker at a service that the settings name, if they name one.
+pub fn chosen_reranker(
+    settings: &Settings,
+    variable: impl Fn(&str) -> Option<String>,
+) -> Option<Box<dyn Reranker>> {
+    let place = reranker_place(settings)?;
+    let connection = place.connection(&variable);
+    let client = RemoteReranker::new(connection, &place.model).map_err(|failure| reason(&failure));
+    let model = format!("{}/{}", place.provider, place.model);
+    Some(Box::new(Scorer { model, price: place.rerank_price(), address: place.address(), client }))
+}
+
+impl Chat {
+    fn new(place: Place, variable: &impl Fn(&str) -> Option<String>) -> Self {
+        let connection: Connection = place.connection(variable);
+        let client = RemoteChat::new(connection, &place.model).map_err(|failure| reason(&failure));
+        let (address, prices) = (place.address(), place.prices());
+        let identity = format!("{} {address} {}", place.provider, place.model);
+        Self { model: place.model, address, identity, prices, client }
+    }
 }
 
 impl Llm for Chat {
@@ -47,17 +68,57 @@ impl Llm for Chat {
         &self.model
     }
 
-    fn complete(&self, ask: &Ask, timeout: Duration) -> Result<String> {
-        let failed = |reason: &str| Error::Model {
-            model: self.model.clone(),
-            reason: format!("{}: {reason}", self.address),
-        };
-        let client = self.client.as_ref().map_err(|reason| failed(reason))?;
-        let most = u32::try_from(ask.most_tokens).unwrap_or(u32::MAX);
-        let request = ChatRequest::new(ask.system.as_str(), ask.user.as_str(), most);
-        let answer = client.complete(&request, timeout).map_err(|failure| failed(&reason(&failure)))?;
-        Ok(answer.text)
+    fn identity(&self) -> String {
+        self.identity.clone()
     }
+
+    fn prices(&self) -> Option<TokenPrices> {
+        self.prices
+    }
+
+    fn most_tries(&self) -> u32 {
+        RemoteChat::TRIES
+    }
+
+    fn complete(&self, ask: &Ask, timeout: Duration) -> Result<Completion, NoAnswer> {
+        let client =
+            self.client.as_ref().map_err(|reason| no_answer(&self.model, &self.address, reason, false))?;
+        let most = u32::try_from(ask.most_tokens).unwrap_or(u32::MAX);
+        let mut request = ChatRequest::new(ask.system.as_str(), ask.user.as_str(), most);
+        request.schema.clone_from(&ask.schema);
+        request.must_be_limited = self.prices.is_some_and(|prices| prices.output > 0.0);
+        let answer = client.complete(&request, timeout).map_err(|failure| {
+            no_answer(&self.model, &self.address, &reason(&failure), failure.may_be_billed)
+        })?;
+        Ok(Completion {
+            text: answer.text,
+            input_tokens: answer.usage.input_tokens,
+            output_tokens: answer.usage.output_tokens,
+            unanswered_tries: answer.unanswered_tries,
+        })
+    }
+}
+
+impl Reranker for Scorer {
+    fn model(&self) -> &str {
+        &self.model
+    }
+
+    fn price(&self) -> Option<f64> {
+        self.price
+    }
+
+    fn score(&self, question: &str, texts: &[&str], timeout: Duration) -> Result<Vec<f32>, NoAnswer> {
+        let client =
+            self.client.as_ref().map_err(|reason| no_answer(&self.model, &self.address, reason, false))?;
+        client.rerank(question, texts, timeout).map_err(|failure| {
+            no_answer(&self.model, &self.address, &reason(&failure), failure.may_be_billed)
+        })
+    }
+}
+
+fn no_answer(model: &str, address: &str, reason: &str, may_be_billed: bool) -> NoAnswer {
+    NoAnswer { reason: format!("model {model}: {address}: {reason}"), may_be_billed }
 }
 
 /// Returns a failure in words that follow the model's name.
@@ -69,13 +130,15 @@ pub fn reason(failure: &Failure) -> String {
 
 #[cfg(test)]
 mod tests {
+    mod routed;
     mod triples;
 
     use super::*;
-    use bower_core::Engine;
+    use bower_core::item::LlmProvider;
     use bower_core::item::{Gate, MemoryType, Rerank, Scored, Visibility};
     use bower_core::prompt::PromptText;
     use bower_core::request::{ConsolidateRequest, Consolidated, CurateRequest};
+    use bower_core::{Engine, Result};
     use serde_json::{Value, json};
     use std::net::SocketAddr;
     use std::time::Instant;
@@ -108,21 +171,23 @@ mod tests {
         }
     }
 
-    fn ask(settings: &Settings, key: Option<&str>, timeout_ms: u64) -> Result<String> {
+    fn ask(settings: &Settings, key: Option<&str>, timeout_ms: u64) -> std::result::Result<String, NoAnswer> {
         let ask = Ask {
             system: PromptText::own("be brief"),
             user: PromptText::own("hello \"there\""),
             most_tokens: 7,
+            schema: None,
         };
-        let llm = chosen(settings, |name| {
+        let llms = chosen(settings, |name| {
             assert_eq!(name, "BOWER_LLM_KEY");
             key.map(str::to_owned)
         });
-        llm.unwrap().complete(&ask, Duration::from_millis(timeout_ms))
+        let llms = llms.unwrap();
+        llms.model(LlmTier::Lite).complete(&ask, Duration::from_millis(timeout_ms)).map(|done| done.text)
     }
 
     fn fails(settings: &Settings, timeout_ms: u64, expected: &str) {
-        let error = ask(settings, Some("secret-key"), timeout_ms).unwrap_err().to_string();
+        let error = ask(settings, Some("secret-key"), timeout_ms).unwrap_err().reason;
         assert!(error.starts_with("model tiny: ") && error.contains(expected), "{error}");
         assert!(!error.contains("secret-key") && !error.contains('\n'), "{error}");
     }
@@ -178,8 +243,9 @@ mod tests {
         let settings =
             Settings { llm: LlmProvider::Anthropic, llm_url: server.url(""), ..Settings::default() };
         let llm = chosen(&settings, |name| (name == "ANTHROPIC_API_KEY").then(|| "secret-key".into()));
-        let ask = Ask { system: PromptText::own("be brief"), user: PromptText::own("hello"), most_tokens: 7 };
-        let _ = llm.unwrap().complete(&ask, Duration::from_secs(20));
+        let (system, user) = (PromptText::own("be brief"), PromptText::own("hello"));
+        let ask = Ask { system, user, most_tokens: 7, schema: None };
+        let _ = llm.unwrap().model(LlmTier::Pro).complete(&ask, Duration::from_secs(20));
         assert!(!String::from_utf8_lossy(&server.bytes()).contains("secret-key"));
     }
 
@@ -222,7 +288,7 @@ mod tests {
             };
             let engine = Engine::open(folder.path(), settings, now).unwrap();
             let engine = match llm {
-                Some(llm) => engine.with_llm(llm),
+                Some(llm) => engine.with_llms(llm),
                 None => engine,
             };
             for text in &texts {
@@ -297,7 +363,7 @@ mod tests {
             let llm = chosen(&settings, |_| None).unwrap();
             Engine::open(folder.path(), Settings { llm_timeout_ms: 20_000, ..settings }, now)
                 .unwrap()
-                .with_llm(llm)
+                .with_llms(llm)
         };
         let server = says("Scores:\n[1]: 2\n[2]: 5");
         let engine = home(settings(server.address()));
@@ -312,15 +378,15 @@ mod tests {
                 Scored { row: engine.get(&Visibility::everything(), &id).unwrap().row, score: 0.4 }
             })
             .collect();
-        let got = engine.rerank(&Visibility::everything(), "where?", &ranked, 10, Rerank::Llm).unwrap();
+        let got = engine.rerank(&Visibility::everything(), "where?", &ranked, 10, Rerank::Llm, now).unwrap();
         assert_eq!((got.order, got.degraded), (vec![1, 0], None));
         let asked = body(&server)["messages"][1]["content"].to_string();
         assert!(asked.contains("Question: where?") && asked.contains("[2] the bridge"), "{asked}");
         let server = says("As a language model, I cannot.");
         let got = home(settings(server.address()))
-            .rerank(&Visibility::everything(), "where?", &ranked, 10, Rerank::Llm)
+            .rerank(&Visibility::everything(), "where?", &ranked, 10, Rerank::Llm, now)
             .unwrap();
         assert_eq!(got.order, [0, 1]);
-        assert!(got.degraded.unwrap().reason.contains("no [N]:score"));
+        assert!(got.degraded.unwrap().reason.contains("it has no score of a text, also when asked again"));
     }
 }

@@ -304,7 +304,8 @@ mod tests {
         for knob in knobs() {
             let default = defaults[knob.key].clone();
             assert!(
-                matches!(knob.form, Form::Folder | Form::Text) && default.is_null()
+                matches!(knob.form, Form::Folder | Form::Text | Form::LanguageModel | Form::Dollars)
+                    && default.is_null()
                     || checked(knob, default).is_ok(),
                 "{}",
                 knob.key

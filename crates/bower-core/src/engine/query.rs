@@ -85,7 +85,7 @@ pub(crate) fn search(
     let corrected = ranking.corrected.take();
     let read_as = corrected.as_ref().map(|one| QueryRequest { text: one.text.clone(), ..request.clone() });
     let (query, request) = (&request.text, read_as.as_ref().unwrap_or(request));
-    let shown = select::shown(engine, request, &mut ranking)?;
+    let shown = select::shown(engine, request, &mut ranking, now)?;
     let known = SessionTexts::of(engine, visibility, request)?;
     let mut unreviewed = 0;
     let mut already_given = request.session.as_ref().map(|_| 0);

@@ -2,7 +2,7 @@
 //! Whatever a reranker returns, no row is lost or repeated, and unscored rows keep their positions.
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::item::RowId;
 
@@ -80,7 +80,8 @@ pub fn reorder(rows: &[RowId], scores: &[Option<f32>]) -> Reordered {
     Reordered { order, changes }
 }
 
-/// Parses the scores in a language model's answer: `[N]:score`, N from 1 to `count`, scores from 1 to 5, decimals allowed.
+/// Parses the scores in a language model's answer: `{"scores":[{"text":N,"score":S}]}`, or `[N]:score` as small models write it;
+/// N from 1 to `count`, scores from 1 to 5, decimals allowed.
 ///
 /// It tolerates the usual variations: spaces, emphasis and prose around entries, `[N] = score`, `[N] - score`,
 /// `score/5`. Missing entries are `None`. Of repeated ones the last counts, because a model that corrects itself does
@@ -92,6 +93,17 @@ pub fn reorder(rows: &[RowId], scores: &[Option<f32>]) -> Reordered {
 /// ```
 pub fn parse_scores(answer: &str, count: usize) -> Vec<Option<f32>> {
     let mut scores = vec![None; count];
+    if let Some(given) = json_scores(answer) {
+        for (number, score) in given {
+            let at = usize::try_from(number).ok().and_then(|number| number.checked_sub(1));
+            if let Some(slot) =
+                at.and_then(|at| scores.get_mut(at)).filter(|_| (LEAST..=MOST).contains(&score))
+            {
+                *slot = Some(score);
+            }
+        }
+        return scores;
+    }
     for (at, _) in answer.match_indices('[') {
         if let Some((number, score)) = entry(&answer[at + 1..])
             && let Some(slot) = number.checked_sub(1).and_then(|index| scores.get_mut(index))
@@ -100,6 +112,22 @@ pub fn parse_scores(answer: &str, count: usize) -> Vec<Option<f32>> {
         }
     }
     scores
+}
+
+/// Parses `{"scores":[{"text":N,"score":S}]}` within an answer. `None` if it has no such object.
+fn json_scores(answer: &str) -> Option<Vec<(u64, f32)>> {
+    #[derive(Deserialize)]
+    struct Scores {
+        scores: Vec<Entry>,
+    }
+    #[derive(Deserialize)]
+    struct Entry {
+        text: u64,
+        score: f32,
+    }
+    let (start, end) = (answer.find('{')?, answer.rfind('}')?);
+    let read: Scores = serde_json::from_str(answer.get(start..=end)?).ok()?;
+    Some(read.scores.into_iter().map(|entry| (entry.text, entry.score)).collect())
 }
 
 /// Parses `N]:score` at the start of a text.
@@ -201,6 +229,13 @@ mod tests {
         check("[99999999999999999999999]:4 [1]:", &[none]);
         check("[1]:nan [1]:inf", &[none]);
         check("I cannot judge these.", &[none, none]);
+        check(r#"{"scores":[{"text":2,"score":2},{"text":1,"score":4.0}]}"#, &[four, two]);
+        check(
+            "```json\n{\"scores\": [{\"text\": 1, \"score\": 4}, {\"text\": 9, \"score\": 4}]}\n```",
+            &[four, none],
+        );
+        check(r#"{"scores":[{"text":1,"score":45},{"text":0,"score":3}]}"#, &[none]);
+        check(r#"{"scores":[]}"#, &[none]);
         check("", &[]);
         check("[1", &[none]);
     }

@@ -87,6 +87,9 @@ pub struct Receipt {
     /// Number of cached questions that were one of their texts, or were almost equal in meaning. 0, like `event`, for a
     /// caller who may see only a part of the store.
     pub cached: usize,
+    /// Number of cached answers of language models: all of them, because any may hold a part of the texts. 0 like `cached`.
+    #[serde(skip_serializing_if = "super::is_zero")]
+    pub answers: usize,
     /// Number of events from which words were removed.
     pub events: usize,
     /// Number of the event that records the deletion.

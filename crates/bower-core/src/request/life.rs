@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Item, thousandths};
+use super::{Item, LlmUses, thousandths};
 use crate::item::{Facts, MemoryType, Origin, Scope, TakenHow, Turn, Verdict};
 
 /// A person's decision about a candidate.
@@ -216,6 +216,8 @@ pub struct Wording {
     pub written: usize,
     /// Patterns that kept a member's text, by reason.
     pub refused: Vec<Refused>,
+    /// The requests and what they cost.
+    pub uses: LlmUses,
 }
 
 /// Texts of a language model that were not used for one reason.
@@ -376,6 +378,8 @@ pub struct SettledByModel {
     /// Why the last of these had none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
+    /// The requests and what they cost.
+    pub uses: LlmUses,
     /// The events, one for each settled pair, for `undo`.
     pub events: Vec<u64>,
 }

@@ -1,7 +1,7 @@
 //! Restricts requests and answers to the part of the store that a caller may see.
 //! Such an answer contains no count that depends on other callers.
 
-use super::{Effort, Erased, Held, Item, ModelState, Receipt, Selection};
+use super::{Effort, Erased, Held, Item, LlmUses, ModelState, Receipt, Selection};
 use crate::error::{Error, Result};
 use crate::item::Visibility;
 
@@ -56,14 +56,14 @@ impl Effort {
     /// Hides what a caller of a part may not learn: that somebody asked the same before, and how much was compacted.
     /// The latter depends on how much others write.
     pub(crate) fn of_a_part(self) -> Self {
-        Self { vector_cached: false, delta: 0, ..self }
+        Self { vector_cached: false, delta: 0, llm: LlmUses::default(), ..self }
     }
 }
 
 impl Receipt {
     /// Hides what a caller of a part may not learn: whether others asked for the forgotten text, and the number of events.
     pub(crate) fn of_a_part(self) -> Self {
-        Self { cached: 0, event: 0, ..self }
+        Self { cached: 0, answers: 0, event: 0, ..self }
     }
 }
 

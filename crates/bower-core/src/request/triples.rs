@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::Selection;
+use super::{LlmUses, Selection};
 
 /// A request to let the language model of the settings read triples off texts.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,6 +40,9 @@ pub struct ExtractReport {
     /// Why some requests had no answer, the most frequent reason first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<FailedRequests>,
+    /// The requests and what they cost.
+    #[serde(skip_serializing_if = "LlmUses::is_empty")]
+    pub uses: LlmUses,
 }
 
 /// Parts of answers that were not kept.

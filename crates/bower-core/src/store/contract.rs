@@ -12,6 +12,7 @@ pub(super) mod fixture;
 mod interleavings;
 mod life;
 mod lifecycle;
+mod llm;
 mod moves;
 mod origins;
 mod pairs;

@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 
 use super::cache::VectorCache;
+use super::llm::LlmDesk;
 use crate::error::Result;
 use crate::item::RowId;
 
@@ -23,7 +24,7 @@ impl Given {
 
 /// Stores what only this machine needs. It is not a change of the store: no index has to follow, and no event is
 /// recorded.
-pub trait Desk: VectorCache + Send + Sync {
+pub trait Desk: VectorCache + LlmDesk {
     /// Returns the items that a session was given, by row.
     fn given(&self, session: &str) -> Result<Vec<Given>>;
     /// Records the items that a session is given now, and drops everything that any session was given before

@@ -14,6 +14,7 @@ mod feed;
 mod items;
 mod journal;
 mod lifecycle;
+mod llm;
 mod memories;
 mod pairs;
 mod selections;
@@ -48,6 +49,9 @@ pub use items::{DatedText, Items, Link};
 pub use journal::Journal;
 pub use lifecycle::{
     AppliedTransitions, ExpectedState, Lifecycle, LifecycleRow, NewPattern, OWN, Transition,
+};
+pub use llm::{
+    LlmAnswer, LlmCacheBounds, LlmCall, LlmCallEnd, LlmDesk, LlmLookup, NewLlmAnswer, NewLlmCall, Reserved,
 };
 pub use memories::{Audience, Decided, Kept, Memories, Namespace, NewMemory, ReviewRow, WriteAction};
 pub use pairs::{OpenPair, PairOutcome, Pairs, PossibleRow, RelationRow, WordingChanges};

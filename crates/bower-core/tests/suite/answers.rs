@@ -3,7 +3,7 @@
 use bower_core::config::Settings;
 use bower_core::engine::Engine;
 use bower_core::item::{Band, Profile, Rerank, Visibility};
-use bower_core::llm::{Ask, Llm};
+use bower_core::llm::{Ask, Completion, Llm, NoAnswer};
 use bower_core::request::{Answer, QueryRequest};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -42,9 +42,10 @@ impl Llm for Backwards {
         "backwards"
     }
 
-    fn complete(&self, _: &Ask, _: Duration) -> bower_core::Result<String> {
+    fn complete(&self, _: &Ask, _: Duration) -> Result<Completion, NoAnswer> {
         self.0.fetch_add(1, Ordering::Relaxed);
-        Ok("[1]:1.5 [2]:2 [3]:2.5 [4]:3 [5]:3.5 [6]:4 [7]:4.5 [8]:5".into())
+        let text = "[1]:1.5 [2]:2 [3]:2.5 [4]:3 [5]:3.5 [6]:4 [7]:4.5 [8]:5".into();
+        Ok(Completion { text, ..Completion::default() })
     }
 }
 
@@ -97,7 +98,8 @@ fn words_alone_leave_the_settings_reranker_unasked() {
     // Without --fast it is asked; with it, where the request itself names it.
     assert_ne!(contents(&ask(&engine, QueryRequest::default()))[0], BEST);
     assert_ne!(contents(&ask(&engine, QueryRequest { rerank: Some(Rerank::Llm), ..fast() }))[0], BEST);
-    assert_eq!(asked.load(Ordering::Relaxed), 2);
+    // The same question over the same texts is answered by the cache.
+    assert_eq!(asked.load(Ordering::Relaxed), 1);
 
     // A cross-encoder that is not installed would be named as missing, had it been asked.
     let (_place, engine, _) = backwards(Rerank::CrossEncoder);

@@ -6,8 +6,8 @@
 use bower_core::filter::Filter;
 use bower_core::item::{Allowed, CacheRole, Change, Kind, Provenance, RowId, RowSet, Visibility};
 use bower_core::parts::store::{
-    IndexFeed, Items, Journal, NewTokens, NewVector, SqliteStore, Stamp, Store, TrustedTime, Upkeep,
-    VectorCache,
+    IndexFeed, Items, Journal, LlmCacheBounds, LlmDesk, NewLlmAnswer, NewTokens, NewVector, SqliteStore,
+    Stamp, Store, TrustedTime, Upkeep, VectorCache,
 };
 use bower_core::parts::text::{Delta, TextIndex, query_terms};
 use bower_core::request::{AliasRequest, BriefRequest, CurateRequest, QueryRequest, Selection};
@@ -271,7 +271,8 @@ fn a_store_of_schema_18_becomes_todays() {
     assert_eq!(store.verify().unwrap(), Vec::<String>::new());
 }
 
-/// A store whose cached questions have neither a size nor uses keeps them, and counts from now on.
+/// A store whose cached questions have neither a size nor uses keeps them, and counts from now on. It gets a cache of language models'
+/// answers, and a record of what requests cost.
 #[test]
 fn a_store_of_schema_19_becomes_todays() {
     let ferry = "The ferry leaves at seven in the morning.";
@@ -287,6 +288,12 @@ fn a_store_of_schema_19_becomes_todays() {
         (model, question, 1, 1_160)
     );
     assert_eq!((totals.hits, totals.misses), (0, 0));
+    let stamp = Stamp { now: now(), actor: "test" };
+    let bounds = LlmCacheBounds { most: 9, keep_after: now() };
+    let answer = NewLlmAnswer { key: &[7; 32], text: "yes", forgotten: 0 };
+    store.keep_llm_answer(&answer, bounds, stamp).unwrap();
+    assert_eq!(store.llm_answer(&[7; 32], now()).unwrap().answer.unwrap().text, "yes");
+    assert_eq!(store.llm_report(now()).unwrap().cached_answers, 1);
     assert_eq!(store.verify().unwrap(), Vec::<String>::new());
 }
 

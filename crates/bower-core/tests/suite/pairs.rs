@@ -8,7 +8,7 @@ use bower_core::config::Settings;
 use bower_core::engine::Engine;
 use bower_core::error::Error;
 use bower_core::item::{Author, CurateOutcome, Gate, PairRuling, Scope, Status, Visibility};
-use bower_core::llm::{Ask, Llm};
+use bower_core::llm::{Ask, Completion, Llm, NoAnswer};
 use bower_core::request::moving::{ExportRequest, ImportRequest};
 use bower_core::request::{
     CurateRequest, Curated, ForgetRequest, Forgetting, MaintenanceRequest, PairRequest, QueryRequest,
@@ -53,12 +53,12 @@ impl Llm for Answers {
         "answers"
     }
 
-    fn complete(&self, ask: &Ask, _: Duration) -> bower_core::Result<String> {
+    fn complete(&self, ask: &Ask, _: Duration) -> Result<Completion, NoAnswer> {
         assert!(ask.user.as_str().starts_with("Notes:\n[1] Kim's tea on weekdays"), "{}", ask.user.as_str());
         self.1.fetch_add(1, Ordering::Relaxed);
         match self.0 {
-            "" => Err(Error::Model { model: "answers".into(), reason: "no answer".into() }),
-            answer => Ok(answer.to_owned()),
+            "" => Err(NoAnswer { reason: "model answers: no answer".into(), may_be_billed: false }),
+            answer => Ok(Completion { text: answer.to_owned(), ..Completion::default() }),
         }
     }
 }
@@ -88,7 +88,8 @@ fn a_language_model_settles_what_nobody_did_and_undo_takes_it_back() {
         let statuses_now = || [status(&engine, &old), status(&engine, &new)];
         assert_eq!(statuses_now(), statuses, "{answer}");
         assert_eq!(maintain(3).events.len(), 0, "it is settled once");
-        let times = if done.failed > 0 { 2 } else { 1 };
+        // What cannot be read is asked once more, and then never again.
+        let times = if done.failed + done.unread > 0 { 2 } else { 1 };
         assert_eq!(asked.load(Ordering::Relaxed), times, "{answer}: only a failure is asked again");
         assert_eq!(done.failure.is_some(), done.failed > 0);
         for event in done.events {
@@ -99,6 +100,8 @@ fn a_language_model_settles_what_nobody_did_and_undo_takes_it_back() {
     check("replaces", [1, 0, 0, 0, 0], [Status::Superseded, Status::Active]);
     check("Repeats.", [0, 1, 0, 0, 0], [Status::Active, Status::Variant]);
     check("both", [0, 0, 1, 0, 0], [Status::Active; 2]);
+    check(r#"{"ruling": "replaces"}"#, [1, 0, 0, 0, 0], [Status::Superseded, Status::Active]);
+    check(r#"{"ruling": "perhaps"}"#, [0, 0, 0, 1, 0], [Status::Active; 2]);
     check("It may replace it.", [0, 0, 0, 1, 0], [Status::Active; 2]);
     check("", [0, 0, 0, 0, 1], [Status::Active; 2]);
 }

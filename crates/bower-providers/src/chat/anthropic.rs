@@ -50,7 +50,7 @@ pub(super) fn read(body: &Value) -> Result<ChatAnswer, Bad> {
         input_tokens: number(body, "/usage/input_tokens"),
         output_tokens: number(body, "/usage/output_tokens"),
     };
-    Ok(ChatAnswer { text: words, end, usage, left_out: Vec::new() })
+    Ok(ChatAnswer { text: words, end, usage, left_out: Vec::new(), unanswered_tries: 0 })
 }
 
 #[cfg(test)]
@@ -80,7 +80,13 @@ mod tests {
         let body = r#"{"content":[{"type":"thinking","thinking":"hm"},{"type":"text","text":"a"}],
             "stop_reason":"end_turn","usage":{"input_tokens":3,"output_tokens":2}}"#;
         let usage = ChatUsage { input_tokens: Some(3), output_tokens: Some(2) };
-        let expected = ChatAnswer { text: "a".into(), end: End::Complete, usage, left_out: Vec::new() };
+        let expected = ChatAnswer {
+            text: "a".into(),
+            end: End::Complete,
+            usage,
+            left_out: Vec::new(),
+            unanswered_tries: 0,
+        };
         assert_eq!(reads(Provider::Anthropic, body), Ok(expected));
         let refused = r#"{"content":[],"stop_reason":"refusal"}"#;
         assert_eq!(reads(Provider::Anthropic, refused), Err(FailureKind::ContentRefused));

@@ -56,7 +56,7 @@ pub(super) fn read(body: &Value) -> Result<ChatAnswer, Bad> {
         input_tokens: number(body, "/usageMetadata/promptTokenCount"),
         output_tokens: number(body, "/usageMetadata/candidatesTokenCount").map(|tokens| tokens + thoughts),
     };
-    Ok(ChatAnswer { text: words, end, usage, left_out: Vec::new() })
+    Ok(ChatAnswer { text: words, end, usage, left_out: Vec::new(), unanswered_tries: 0 })
 }
 
 #[cfg(test)]
@@ -86,7 +86,13 @@ mod tests {
         let body = r#"{"candidates":[{"content":{"parts":[{"text":"hm","thought":true},{"text":"a"},{"text":"b"}]},
             "finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":3,"candidatesTokenCount":2,"thoughtsTokenCount":4}}"#;
         let usage = ChatUsage { input_tokens: Some(3), output_tokens: Some(6) };
-        let expected = ChatAnswer { text: "ab".into(), end: End::Complete, usage, left_out: Vec::new() };
+        let expected = ChatAnswer {
+            text: "ab".into(),
+            end: End::Complete,
+            usage,
+            left_out: Vec::new(),
+            unanswered_tries: 0,
+        };
         assert_eq!(reads(Provider::Gemini, body), Ok(expected));
         let blocked = r#"{"promptFeedback":{"blockReason":"SAFETY"}}"#;
         assert_eq!(reads(Provider::Gemini, blocked), Err(FailureKind::ContentRefused));

@@ -25,6 +25,8 @@ pub struct ChatRequest {
     pub temperature: Option<f32>,
     /// How much the model thinks first. `None` is the model's default.
     pub effort: Option<Effort>,
+    /// Whether a model that refuses to be told the most tokens is not asked: its answer could cost anything.
+    pub must_be_limited: bool,
 }
 
 /// How much a model thinks before it answers.
@@ -49,6 +51,8 @@ pub struct ChatAnswer {
     pub usage: ChatUsage,
     /// Fields that the model refuses, and that were left out. Without its field a schema is not followed.
     pub left_out: Vec<&'static str>,
+    /// Tries before this answer that may have been billed.
+    pub unanswered_tries: u32,
 }
 
 /// Why an answer ended.
@@ -84,6 +88,7 @@ impl ChatRequest {
             most_tokens,
             temperature: None,
             effort: None,
+            must_be_limited: false,
         }
     }
 }

@@ -32,6 +32,23 @@ pub(crate) fn request(provider: Provider, model: &str, ask: &ChatRequest, refuse
     }
 }
 
+/// Returns whether a request without some fields still says how many tokens its answer may have.
+pub(crate) fn is_limited(provider: Provider, refused: &Refused) -> bool {
+    match provider {
+        Provider::Gemini => !refused.contains("maxOutputTokens"),
+        Provider::Anthropic => true,
+        Provider::Ollama => !refused.contains("num_predict"),
+        Provider::OpenAi
+        | Provider::Voyage
+        | Provider::Cohere
+        | Provider::Mistral
+        | Provider::Jina
+        | Provider::Compatible => {
+            !(refused.contains("max_tokens") && refused.contains("max_completion_tokens"))
+        }
+    }
+}
+
 /// Returns the answer within a success.
 pub(crate) fn read(provider: Provider, answer: &WireAnswer) -> Result<ChatAnswer, Bad> {
     if let Some(error) = error_within(answer) {

@@ -47,7 +47,7 @@ pub(super) fn read(body: &Value) -> Result<ChatAnswer, Bad> {
         input_tokens: number(body, "/prompt_eval_count"),
         output_tokens: number(body, "/eval_count"),
     };
-    Ok(ChatAnswer { text: words, end, usage, left_out: Vec::new() })
+    Ok(ChatAnswer { text: words, end, usage, left_out: Vec::new(), unanswered_tries: 0 })
 }
 
 #[cfg(test)]
@@ -71,7 +71,13 @@ mod tests {
         let body = r#"{"message":{"role":"assistant","content":"a"},"done":true,"done_reason":"length",
             "prompt_eval_count":3,"eval_count":2}"#;
         let usage = ChatUsage { input_tokens: Some(3), output_tokens: Some(2) };
-        let expected = ChatAnswer { text: "a".into(), end: End::Length, usage, left_out: Vec::new() };
+        let expected = ChatAnswer {
+            text: "a".into(),
+            end: End::Length,
+            usage,
+            left_out: Vec::new(),
+            unanswered_tries: 0,
+        };
         assert_eq!(reads(Provider::Ollama, body), Ok(expected));
     }
 }

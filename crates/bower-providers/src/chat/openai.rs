@@ -84,7 +84,7 @@ pub(super) fn read(body: &Value) -> Result<ChatAnswer, Bad> {
         None if end == End::Complete => return Err(other_shape("text")),
         content => content.unwrap_or_default().to_owned(),
     };
-    Ok(ChatAnswer { text, end, usage, left_out: Vec::new() })
+    Ok(ChatAnswer { text, end, usage, left_out: Vec::new(), unanswered_tries: 0 })
 }
 
 #[cfg(test)]
@@ -130,7 +130,13 @@ mod tests {
         let body = r#"{"choices":[{"message":{"content":"hi"},"finish_reason":"length"}],
             "usage":{"prompt_tokens":3,"completion_tokens":2}}"#;
         let usage = ChatUsage { input_tokens: Some(3), output_tokens: Some(2) };
-        let expected = ChatAnswer { text: "hi".into(), end: End::Length, usage, left_out: Vec::new() };
+        let expected = ChatAnswer {
+            text: "hi".into(),
+            end: End::Length,
+            usage,
+            left_out: Vec::new(),
+            unanswered_tries: 0,
+        };
         assert_eq!(reads(Provider::OpenAi, body), Ok(expected));
         let body = r#"{"choices":[{"message":{"content":null,"refusal":"no"},"finish_reason":"stop"}]}"#;
         assert_eq!(reads(Provider::OpenAi, body), Err(FailureKind::ContentRefused));

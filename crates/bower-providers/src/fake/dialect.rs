@@ -30,7 +30,7 @@ pub(super) fn answer(request: &FakeRequest, options: &FakeOptions, fault: Option
         path if path.ends_with("/embeddings") => Shape::OpenAi,
         "/api/embed" => Shape::Ollama,
         "/v2/embed" => Shape::Cohere,
-        _ => return other(&request.path, &body, options),
+        _ => return other(&request.path, &body, options, request.number),
     };
     let texts = texts(&request.body);
     if texts.iter().any(|text| words(text) > options.most_words) {
@@ -138,8 +138,8 @@ fn written(shape: Shape, vectors: &[(usize, String)], tokens: u64) -> String {
     }
 }
 
-fn other(path: &str, body: &Value, options: &FakeOptions) -> Answer {
-    let text = &options.answer;
+fn other(path: &str, body: &Value, options: &FakeOptions, number: u64) -> Answer {
+    let text = usize::try_from(number).ok().and_then(|at| options.answers.get(at)).unwrap_or(&options.answer);
     let body = match path {
         _ if path.ends_with(":generateContent") => json!({
             "candidates": [{"content": {"parts": [{"text": text}]}, "finishReason": "STOP"}],

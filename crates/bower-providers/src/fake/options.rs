@@ -20,6 +20,8 @@ pub struct FakeOptions {
     pub most_counted: u64,
     /// The text of chat answers.
     pub answer: String,
+    /// The texts of the first chat answers, by request number; those after them are `answer`.
+    pub answers: Vec<String>,
     /// Fields that it refuses with status 400.
     pub refused_fields: Vec<&'static str>,
     /// Texts that it refuses with status 400.
@@ -55,6 +57,7 @@ impl Default for FakeOptions {
             most_words: usize::MAX,
             most_counted: u64::MAX,
             answer: "hello".to_owned(),
+            answers: Vec::new(),
             refused_fields: Vec::new(),
             refused_texts: Vec::new(),
             headers: Vec::new(),

@@ -20,6 +20,7 @@ pub mod hook;
 pub mod import;
 pub mod index;
 pub mod list;
+pub mod llm;
 pub mod mcp;
 pub mod migrate;
 pub mod model;
@@ -47,7 +48,7 @@ use std::path::Path;
 use crate::background::Background;
 use crate::cli::{Global, SelectArgs, VisibilityArgs};
 use crate::failure::{Failure, Hint, Result};
-use crate::llm;
+use crate::llm::{chosen, chosen_reranker};
 use crate::remote;
 use crate::service::{Bounds, SelectBody, Service, Via};
 use crate::settings::{self, Chosen, Home, Layers, Origin, Resolved};
@@ -111,12 +112,16 @@ impl Session {
 
     /// Opens the store in a home with these settings.
     fn service_of(home: &Home, settings: Settings) -> Result<Service> {
-        let llm = llm::chosen(&settings, |variable| std::env::var(variable).ok());
-        let engine = Self::engine_of(home, settings)?;
-        Ok(Service::new(match llm {
-            Some(llm) => engine.with_llm(llm),
-            None => engine,
-        }))
+        let variable = |variable: &str| std::env::var(variable).ok();
+        let (llms, reranker) = (chosen(&settings, variable), chosen_reranker(&settings, variable));
+        let mut engine = Self::engine_of(home, settings)?;
+        if let Some(llms) = llms {
+            engine = engine.with_llms(llms);
+        }
+        if let Some(reranker) = reranker {
+            engine = engine.with_reranker(reranker);
+        }
+        Ok(Service::new(engine))
     }
 
     /// Opens the engine in a home with these settings, and with the service that they name, if they name one.

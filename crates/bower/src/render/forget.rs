@@ -44,6 +44,7 @@ fn counts(receipt: &Receipt) -> String {
         (receipt.reviews, "review"),
         (receipt.given, "record of being given"),
         (receipt.cached, "cached question"),
+        (receipt.answers, "cached answer"),
     ];
     what.extend(more.iter().filter(|(number, _)| *number > 0).map(|(number, name)| match *name {
         "record of being given" if *number != 1 => {

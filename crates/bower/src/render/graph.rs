@@ -10,6 +10,7 @@ use serde::Serialize;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use super::llm::uses;
 use super::{Look, count, counted, cut, hanging, line, style, thousands, wrapped};
 
 /// Renders an entity with the items that mention it.
@@ -250,6 +251,7 @@ pub fn extracted(report: &ExtractReport, look: &Look) -> String {
         out.push_str(&look.paint(style::DIM, wrapped("  ", &note, look).trim_end()));
         out.push('\n');
     }
+    out.push_str(&uses(&report.uses, look));
     for failed in &report.failures {
         let requests = count(failed.requests as u64, "request");
         out.push_str(&wrapped("! ", &format!("{requests} had no answer: {}", line(&failed.why)), look));

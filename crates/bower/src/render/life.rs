@@ -4,6 +4,7 @@ use bower_core::item::{Tier, Turn, Verdict};
 use bower_core::request::{ClockJump, Consolidated, Feedback, Item, Pruned, Swept, Turned, Undone};
 use std::fmt::Write as _;
 
+use super::llm::uses;
 use super::{Look, count, duration, hanging, line, style, thousands, wrapped};
 
 /// Number of lines of a list without `--verbose`.
@@ -127,6 +128,7 @@ pub fn consolidated(done: &Consolidated, look: &Look) -> String {
     if let Some(llm) = &done.llm {
         let wrote = count(llm.written as u64, "pattern");
         out += &wrapped("", &format!("{} wrote {wrote}", line(&llm.model)), look);
+        out += &uses(&llm.uses, look);
         for refused in &llm.refused {
             let kept = count(refused.patterns as u64, "pattern");
             out += &wrapped(
@@ -213,7 +215,7 @@ mod tests {
     use crate::render::sample;
     use bower_core::item::MemoryType;
     use bower_core::item::{Origin, TakenHow};
-    use bower_core::request::{Cluster, Refused, Taken, Unmoved, Wording};
+    use bower_core::request::{Cluster, LlmUses, Refused, Taken, Unmoved, Wording};
 
     fn turn(turn: Turn, why: &str, strength: f64) -> Turned {
         Turned {
@@ -294,6 +296,7 @@ mod tests {
         insta::assert_snapshot!("consolidated", consolidated(&made, &look));
         let refused = |why: &str, patterns: usize| Refused { why: why.into(), patterns };
         let llm = Wording {
+            uses: LlmUses::default(),
             model: "llama3.2".into(),
             written: 1,
             refused: vec![

@@ -15,6 +15,7 @@ pub mod graph_file;
 pub mod index;
 pub mod item;
 pub mod life;
+pub mod llm;
 pub mod model;
 pub mod moving;
 mod prose;

@@ -10,6 +10,7 @@ use super::anchors::anchors;
 use super::excerpt::{Layout, excerpt, terms, wrap};
 use super::graph::hops;
 use super::item::{place, said_by};
+use super::llm::uses;
 use super::store::lacks;
 use super::table::{Column, Table};
 use super::{Look, clean, columns, count, cut, duration, evidence, hanging, line, style, thousands, wrapped};
@@ -59,6 +60,7 @@ pub fn text(answer: &Answer, explain: bool, look: &Look) -> String {
     if explain {
         out.push_str(&effort(answer, look));
     }
+    out.push_str(&uses(&answer.effort.llm, look));
     for degraded in &answer.degraded {
         out.push_str(&wrapped("! ", &lacks(degraded, "searched"), look));
     }

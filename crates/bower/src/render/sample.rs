@@ -4,6 +4,7 @@ use bower_core::evidence::{Evidence, Piece};
 use bower_core::item::Band;
 use bower_core::item::{Author, Channel, Kind, MemoryType, Provenance, RowId, Scope, Status, Tier};
 use bower_core::request::Factor;
+use bower_core::request::LlmUses;
 use bower_core::request::Reranked;
 use bower_core::request::{Answer, ChannelEffort, Degraded, Effort, Hit, Item, LaterMemory, Review, Signal};
 use jiff::Timestamp;
@@ -237,6 +238,7 @@ pub fn answer() -> Answer {
             rank_ms: 0.21,
             vector_cached: false,
             rerank: None,
+            llm: LlmUses::default(),
         },
     }
 }

@@ -4,6 +4,11 @@ use bower_core::config::{CanonicalFiles, Gates};
 use serde_json::Value;
 use std::path::Path;
 
+use crate::llm::is_tier_model;
+
+/// The largest budget.
+const MOST_DOLLARS: f64 = 1_000_000.0;
+
 /// The values that a setting accepts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Form {
@@ -17,6 +22,10 @@ pub enum Form {
     Gates,
     /// A list of patterns of files; may be empty.
     Files,
+    /// A language model at a service, as `PROVIDER/MODEL`; unset by default.
+    LanguageModel,
+    /// An amount of dollars; unset by default.
+    Dollars,
     /// An integer between these limits, inclusive.
     Whole(u64, u64),
     /// A number between these limits, inclusive.
@@ -67,7 +76,7 @@ fn variable(key: &str) -> String {
 pub fn typed(knob: &Knob, text: &str) -> Result<Value, String> {
     let text = text.trim();
     let value = match knob.form {
-        Form::Word(_) | Form::Text | Form::Folder | Form::Gates => Value::from(text),
+        Form::Word(_) | Form::Text | Form::Folder | Form::Gates | Form::LanguageModel => Value::from(text),
         // A name with a comma can be written in a list with quotes.
         Form::Files => serde_json::from_str::<Vec<String>>(text).map_or_else(
             |_| text.split(',').map(str::trim).filter(|part| !part.is_empty()).collect(),
@@ -76,7 +85,7 @@ pub fn typed(knob: &Knob, text: &str) -> Result<Value, String> {
         Form::Whole(..) => {
             text.replace('_', "").parse::<u64>().map_or_else(|_| Value::from(text), Value::from)
         }
-        Form::Real(..) => text.parse::<f64>().map_or_else(|_| Value::from(text), Value::from),
+        Form::Real(..) | Form::Dollars => text.parse::<f64>().map_or_else(|_| Value::from(text), Value::from),
     };
     checked(knob, value)
 }
@@ -99,6 +108,14 @@ pub fn checked(knob: &Knob, value: Value) -> Result<Value, String> {
             "a list like tickets=strict, scratch=off (off, normal or strict)".into(),
         ),
         Form::Files => (value.is_array(), "a list of files".into()),
+        Form::LanguageModel => (
+            value.as_str().is_some_and(is_tier_model),
+            "PROVIDER/MODEL, such as anthropic/claude-haiku-5-5 (gemini, openai, anthropic, ollama or compatible)".into(),
+        ),
+        Form::Dollars => (
+            value.as_f64().is_some_and(|dollars| (0.0..=MOST_DOLLARS).contains(&dollars)),
+            format!("an amount of dollars from 0 to {MOST_DOLLARS}"),
+        ),
         Form::Whole(from, to) => (
             value.as_u64().is_some_and(|number| (from..=to).contains(&number)),
             format!("a whole number from {from} to {to}"),

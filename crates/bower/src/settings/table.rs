@@ -97,11 +97,21 @@ const KNOBS: &[Knob] = &[
         .formerly("fold_after"),
     knob("cached_queries", Form::Whole(0, 10_000_000), "query vectors kept in the cache"),
     knob("rerank", Form::Word(Rerank::WORDS), "what reorders the best hits"),
-    knob("rerank_model", Form::Text, "the cross-encoder: a folder below the models' folder"),
+    knob(
+        "rerank_model",
+        Form::Text,
+        "the cross-encoder: a folder below the models' folder; PROVIDER/MODEL for a service",
+    ),
+    knob("rerank_url", Form::Text, "the address of that service, if it is not the provider's own"),
+    knob(
+        "rerank_key_variable",
+        Form::Text,
+        "the environment variable that holds its key; else the provider's own",
+    ),
     knob(
         "rerank_top",
         Form::Whole(0, 1_000),
-        "hits to rerank; 0 is 50 for a cross-encoder, 20 for a language model",
+        "hits to rerank; 0 is 50 for a cross-encoder or a service, 20 for a language model",
     ),
     knob("rerank_tokens", Form::Whole(16, 512), "tokens that a cross-encoder reads of question and text"),
     knob(
@@ -131,7 +141,30 @@ const KNOBS: &[Knob] = &[
         Form::Text,
         "the environment variable that holds the key, which is never stored; else the provider's own variable",
     ),
-    knob("llm_timeout_ms", Form::Whole(1, 600_000), "how long a language model may take"),
+    knob(
+        "llm_local",
+        Form::LanguageModel,
+        "the model of tier local, as PROVIDER/MODEL; llm_model unless it is set",
+    ),
+    knob("llm_lite", Form::LanguageModel, "the same of tier lite"),
+    knob("llm_flash", Form::LanguageModel, "the same of tier flash"),
+    knob("llm_pro", Form::LanguageModel, "the same of tier pro"),
+    knob(
+        "llm_budget_call",
+        Form::Dollars,
+        "most dollars of one request to language models, with those that stand in; unset is no limit",
+    ),
+    knob("llm_budget_day", Form::Dollars, "most dollars of all requests of a day; unset is no limit"),
+    knob(
+        "llm_cache_days",
+        Form::Whole(0, 3_650),
+        "days for which answers of language models are used again; 0 is not at all",
+    ),
+    knob(
+        "llm_timeout_ms",
+        Form::Whole(1, 600_000),
+        "how long a language model, or a reranker at a service, may take",
+    ),
     knob(
         "llm_settle",
         Form::Whole(0, 1_000),

@@ -22,6 +22,7 @@ mod files;
 mod graph;
 mod hooks;
 mod life;
+mod llms;
 mod mcp;
 mod models;
 mod moving;

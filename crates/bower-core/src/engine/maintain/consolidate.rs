@@ -84,7 +84,7 @@ pub(crate) fn consolidate(
         what: "consolidate",
         reason: format!("it compares meanings, and there is no model: {}", state.why()),
     })?;
-    let writer = if request.llm { Some(Writer::of(engine)?) } else { None };
+    let writer = if request.llm { Some(Writer::of(engine, now)?) } else { None };
     let mut groups = groups(engine, &|life| {
         visibility.holds(life.collection, life.scope, life.owner) && within(life.scope, life.owner)
     })?;

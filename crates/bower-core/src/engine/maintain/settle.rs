@@ -6,10 +6,11 @@ use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
 use crate::engine::Engine;
+use crate::engine::llm::AskError;
 use crate::engine::maintain::bounded_llm::BoundedLlm;
 use crate::error::Result;
-use crate::item::PairRuling;
-use crate::llm::settle_prompt;
+use crate::item::{LlmOperation, PairRuling};
+use crate::llm::{field, settle_prompt};
 use crate::memory::relation::ruling_of;
 use crate::request::{Item, SettledByModel};
 use crate::store::{OpenPair, PairOutcome, Stamp};
@@ -27,7 +28,9 @@ const GRACE: SignedDuration = SignedDuration::from_hours(1);
 /// not ask about it again.
 pub(crate) fn settle_open(engine: &Engine, most_ms: u64, now: Timestamp) -> Result<Option<SettledByModel>> {
     let most = engine.settings.llm_settle;
-    let Some(llm) = BoundedLlm::of(engine).filter(|_| most > 0) else { return Ok(None) };
+    let Some(llm) = BoundedLlm::of(engine, LlmOperation::Settle, now).filter(|_| most > 0) else {
+        return Ok(None);
+    };
     let start = Instant::now();
     let mut done = SettledByModel { model: llm.model().to_owned(), ..SettledByModel::default() };
     let mut left_open = engine.pending.left_open.lock().unwrap_or_else(PoisonError::into_inner);
@@ -44,21 +47,23 @@ pub(crate) fn settle_open(engine: &Engine, most_ms: u64, now: Timestamp) -> Resu
             left_open.insert((pair.newer, pair.older));
             continue;
         }
-        match llm
-            .complete(&settle_prompt(&older.content, &newer.content), left)
-            .map(|answer| ruling_of(&answer))
-        {
-            Ok(Some(ruling)) => settle(engine, pair, ruling, &mut done, now)?,
-            Ok(None) => {
+        let read = |answer: &str| {
+            let word = field(answer, "ruling")?;
+            ruling_of(&word).ok_or_else(|| "it is none of replaces, repeats and both".to_owned())
+        };
+        match llm.complete(&settle_prompt(&older.content, &newer.content), left, &read) {
+            Ok(told) => settle(engine, pair, told.value, &mut done, now)?,
+            Err(AskError::Unusable(_)) => {
                 done.unread += 1;
                 left_open.insert((pair.newer, pair.older));
             }
-            Err(why) => {
+            Err(AskError::NoAnswer(why)) => {
                 done.failed += 1;
                 done.failure = Some(why);
             }
         }
     }
+    done.uses = llm.uses();
     Ok(Some(done))
 }
 

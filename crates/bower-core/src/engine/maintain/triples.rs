@@ -5,12 +5,13 @@ use jiff::Timestamp;
 use std::collections::{BTreeMap, HashSet};
 use std::time::Duration;
 
+use crate::engine::llm::{AskError, NO_LLM};
 use crate::engine::maintain::bounded_llm::BoundedLlm;
 use crate::engine::query::plan::{Depth, FoundRows};
 use crate::engine::{ACTOR, Engine};
 use crate::error::{Error, Result};
 use crate::graph::{TriplesRead, read_triples};
-use crate::item::{Change, Profile, RowId, Visibility};
+use crate::item::{Change, LlmOperation, Profile, RowId, Visibility};
 use crate::llm::{TRIPLES_PROMPT, triples_prompt};
 use crate::request::{
     ExtractProgress, ExtractReport, ExtractRequest, FailedRequests, RemovedTriples, TripleSource,
@@ -55,11 +56,15 @@ fn take_twins(sources: &mut Vec<MentionSource>) -> Vec<RowId> {
     twins
 }
 
+/// Returns the source of the triples that a model reads.
+fn source_of(model: &str) -> String {
+    format!("llm:{model}")
+}
+
 /// State of a run.
 struct Run<'a> {
     engine: &'a Engine,
     llm: BoundedLlm<'a>,
-    by: Extractor<'a>,
     stamp: Stamp<'a>,
     report: ExtractReport,
     failures: BTreeMap<String, usize>,
@@ -70,21 +75,30 @@ impl Run<'_> {
     /// about each text alone; one that has no such answer alone either counts as read.
     fn ask(&mut self, sources: &[MentionSource]) -> Result<()> {
         let texts: Vec<&str> = sources.iter().map(|source| source.content.as_str()).collect();
-        let answer = match self.llm.complete(&triples_prompt(&texts), Duration::MAX) {
-            Ok(answer) => answer,
-            Err(why) => {
+        let read = |answer: &str| {
+            let read = read_triples(answer, &texts);
+            if read.is_readable { Ok(read) } else { Err("it has no list of relations".to_owned()) }
+        };
+        let (read, by) = match self.llm.complete(&triples_prompt(&texts), Duration::MAX, &read) {
+            Ok(told) => (told.value, told.model),
+            Err(AskError::NoAnswer(why)) => {
                 *self.failures.entry(why).or_default() += 1;
                 return Ok(());
             }
+            Err(AskError::Unusable(_)) if sources.len() > 1 => {
+                return sources.iter().try_for_each(|source| self.ask(std::slice::from_ref(source)));
+            }
+            Err(AskError::Unusable(_)) => {
+                let of_texts = vec![Vec::new(); texts.len()];
+                (TriplesRead { of_texts, ..TriplesRead::default() }, self.llm.model().to_owned())
+            }
         };
-        self.report.requests += 1;
-        let TriplesRead { of_texts, dropped, is_readable } = read_triples(&answer, &texts);
-        if !is_readable && sources.len() > 1 {
-            return sources.iter().try_for_each(|source| self.ask(std::slice::from_ref(source)));
-        }
+        let TriplesRead { of_texts, dropped, is_readable } = read;
+        let source = source_of(&by);
+        let by = Extractor { source: &source, prompt: TRIPLES_PROMPT };
         let new = |(source, triples): (&MentionSource, _)| NewTriples { row: source.row, triples };
         let new: Vec<NewTriples> = sources.iter().zip(of_texts).map(new).collect();
-        self.report.items += self.engine.store.put_triples(self.by, &new, self.stamp)?;
+        self.report.items += self.engine.store.put_triples(by, &new, self.stamp)?;
         self.report.triples += new.iter().map(|one| one.triples.len()).sum::<usize>();
         let all = &mut self.report.dropped;
         all.unreadable += usize::from(!is_readable);
@@ -96,6 +110,8 @@ impl Run<'_> {
 
     /// Returns the results. `rows` is the number of items that the model had not read before.
     fn ended(mut self, rows: usize) -> ExtractReport {
+        self.report.uses = self.llm.uses();
+        self.report.requests += self.report.uses.iter().map(|one| one.requests).sum::<usize>();
         self.report.waiting = rows.saturating_sub(self.report.cached + self.report.items);
         let failures = self.failures.into_iter().map(|(why, requests)| FailedRequests { why, requests });
         self.report.failures = failures.collect();
@@ -117,39 +133,45 @@ impl Engine {
         progress: &dyn Fn(ExtractProgress),
         go_on: &dyn Fn() -> bool,
     ) -> Result<ExtractReport> {
-        let Some(llm) = BoundedLlm::of(self) else {
-            let hint = "no language model is chosen: set llm, llm_url and llm_model";
-            return Err(Error::invalid("extract triples", hint));
+        let Some(llm) = BoundedLlm::of(self, LlmOperation::Triples, now) else {
+            return Err(Error::invalid("extract triples", NO_LLM));
         };
         let select = request.select.within(visibility)?;
         let found = FoundRows::of(self, &select, None)?;
         let scope = found.scope(Profile::Bower, Depth::Hits(1));
-        let source = format!("llm:{}", llm.model());
-        let by = Extractor { source: &source, prompt: TRIPLES_PROMPT };
+        let sources: Vec<String> = llm.models().into_iter().map(source_of).collect();
+        let by_all = || sources.iter().map(|source| Extractor { source, prompt: TRIPLES_PROMPT });
         let mut rows = self.store.text_rows(Change(0), scope.newest.change)?;
         rows.retain(|row| scope.contains(*row));
-        let (all, known) = (rows.len(), self.store.extracted_rows(by)?);
-        rows.retain(|row| !known.contains(*row));
+        let all = rows.len();
+        // What a model that stood in has read is not sent again.
+        for by in by_all() {
+            let known = self.store.extracted_rows(by)?;
+            rows.retain(|row| !known.contains(*row));
+        }
         let report = ExtractReport {
-            source: source.clone(),
+            source: sources.first().cloned().unwrap_or_default(),
             dry_run: request.dry_run,
             known: all - rows.len(),
             ..ExtractReport::default()
         };
         let stamp = Stamp { now, actor: ACTOR };
-        let mut run = Run { engine: self, llm, by, stamp, report, failures: BTreeMap::new() };
+        let mut run = Run { engine: self, llm, stamp, report, failures: BTreeMap::new() };
         let most = request.limit.unwrap_or(usize::MAX);
         let mut sent = 0;
         for batch in rows.chunks(BATCH) {
             if sent >= most || run.llm.gave_up() || !go_on() {
                 break;
             }
-            let cached = self.store.cached_rows(by, batch)?;
-            run.report.cached += cached.len();
-            if !cached.is_empty() && !request.dry_run {
-                self.store.link_triples(by, &cached, stamp)?;
+            let mut wanted: Vec<RowId> = batch.to_vec();
+            for by in by_all() {
+                let cached = self.store.cached_rows(by, &wanted)?;
+                run.report.cached += cached.len();
+                if !cached.is_empty() && !request.dry_run {
+                    self.store.link_triples(by, &cached, stamp)?;
+                }
+                wanted.retain(|row| !cached.contains(row));
             }
-            let wanted: Vec<RowId> = batch.iter().filter(|row| !cached.contains(row)).copied().collect();
             let mut sources = self.store.mention_sources(&wanted)?;
             let twins = take_twins(&mut sources);
             sources.truncate(most - sent);
@@ -171,8 +193,10 @@ impl Engine {
             if request.dry_run {
                 run.report.cached += twins.len();
             } else if !twins.is_empty() {
-                let cached = self.store.cached_rows(by, &twins)?;
-                run.report.cached += self.store.link_triples(by, &cached, stamp)?;
+                for by in by_all() {
+                    let cached = self.store.cached_rows(by, &twins)?;
+                    run.report.cached += self.store.link_triples(by, &cached, stamp)?;
+                }
             }
         }
         Ok(run.ended(rows.len()))

@@ -2,6 +2,8 @@
 //!
 //! `bower eval` uses these methods; answers do not.
 
+use jiff::Timestamp;
+
 use crate::engine::{Engine, late, query};
 use crate::error::Result;
 use crate::item::{Channel, Rerank, RowId, RowSet, Scored, Visibility};
@@ -54,7 +56,7 @@ impl Engine {
         query::channels::ask(self, channel, question, depth, &allowed, counted.as_deref())
     }
 
-    /// Reorders the best of a ranking by a cross-encoder or a language model, where their order is still open. `ranked` is
+    /// Reorders the best of a ranking by a cross-encoder, a service or a language model, where their order is still open. `ranked` is
     /// best first, its scores calibrated (0..1); `limit` is the number of them that will be shown. A reranker that fails or
     /// exceeds the time of the settings leaves the order as it was, and the result names the reason. For evaluation: the
     /// caller must see the whole store.
@@ -65,9 +67,10 @@ impl Engine {
         ranked: &[Scored],
         limit: usize,
         how: Rerank,
+        now: Timestamp,
     ) -> Result<Reranking> {
         visibility.check_everything("scoring rows")?;
-        Ok(query::rerank::rerank(self, question, ranked, limit, how))
+        Ok(query::rerank::rerank(self, question, ranked, limit, how, now))
     }
 
     /// Returns the path (or caller's id) of the document of each ranked chunk; rows that are not chunks are skipped. For

@@ -1,19 +1,21 @@
 //! Reranks the best hits by a cross-encoder or a language model, if one is chosen, before a deadline.
 //! A reranker that fails or takes too long leaves the order as it was, and the result names the reason.
 
+use jiff::Timestamp;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::engine::Engine;
+use crate::engine::llm::{AskError, AskTime, NO_LLM};
 use crate::engine::model::embedder_threads;
 use crate::engine::timing::milliseconds;
-use crate::item::{Rerank, RowId, Scored, Step};
+use crate::item::{LlmOperation, Rerank, RowId, Scored, Step};
 use crate::llm::rerank_prompt;
 use crate::rank::rerank::{Gate, Reordered, Reranked, is_open, parse_scores, reorder};
-use crate::request::{Degraded, RerankEffort};
+use crate::request::{Degraded, LlmUses, RerankEffort};
 use crate::vector::in_order;
 
-/// Default numbers of hits that are reranked: 50 by a cross-encoder, as in Athena, and 20 by a language model.
+/// Default numbers of hits that are reranked: 50 by a cross-encoder or a service, as in Athena, and 20 by a language model.
 const CROSS_TOP: usize = 50;
 const LLM_TOP: usize = 20;
 
@@ -28,6 +30,8 @@ pub struct Reranking {
     pub degraded: Option<Degraded>,
     /// Time and work; `None` if nothing was tried.
     pub effort: Option<RerankEffort>,
+    /// Requests to language models or to a reranker at a service.
+    pub uses: LlmUses,
 }
 
 /// Reranks the best of a list.
@@ -41,14 +45,15 @@ pub(crate) fn rerank(
     ranked: &[Scored],
     limit: usize,
     how: Rerank,
+    now: Timestamp,
 ) -> Reranking {
     let start = Instant::now();
     let settings = &engine.settings;
     let top = match (how, settings.rerank_top) {
         (Rerank::None, _) => return standing(ranked),
-        (Rerank::CrossEncoder, 0) => CROSS_TOP,
+        (Rerank::CrossEncoder | Rerank::Service, 0) => CROSS_TOP,
         (Rerank::Llm, 0) => LLM_TOP,
-        (Rerank::CrossEncoder | Rerank::Llm, top) => top,
+        (Rerank::CrossEncoder | Rerank::Service | Rerank::Llm, top) => top,
     };
     let best = &ranked[..ranked.len().min(top)];
     let scores: Vec<f32> = best.iter().map(|hit| hit.score).collect();
@@ -57,11 +62,12 @@ pub(crate) fn rerank(
         return standing(ranked);
     }
     let rows: Vec<RowId> = best.iter().map(|hit| hit.row).collect();
-    let mut effort = None;
+    let (mut effort, mut uses) = (None, LlmUses::default());
     let scored = texts(engine, &rows).and_then(|texts| match how {
         Rerank::None => Ok(Vec::new()),
         Rerank::CrossEncoder => by_cross_encoder(engine, question, &texts, start, &mut effort),
-        Rerank::Llm => by_language_model(engine, question, &texts, &mut effort),
+        Rerank::Service => by_service(engine, question, &texts, now, (&mut effort, &mut uses)),
+        Rerank::Llm => by_language_model(engine, question, &texts, now, (&mut effort, &mut uses)),
     });
     if let Some(effort) = &mut effort {
         effort.took_ms = milliseconds(start);
@@ -70,11 +76,11 @@ pub(crate) fn rerank(
         Ok(scores) => {
             let rows: Vec<RowId> = ranked.iter().map(|hit| hit.row).collect();
             let Reordered { order, changes } = reorder(&rows, &scores);
-            Reranking { order, changes, degraded: None, effort }
+            Reranking { order, changes, degraded: None, effort, uses }
         }
         Err(reason) => {
             let degraded = Some(Degraded { channel: Step::Rerank.into(), reason });
-            Reranking { degraded, effort, ..standing(ranked) }
+            Reranking { degraded, effort, uses, ..standing(ranked) }
         }
     }
 }
@@ -104,6 +110,10 @@ fn by_cross_encoder(
     start: Instant,
     effort: &mut Option<RerankEffort>,
 ) -> Result<Vec<Option<f32>>, String> {
+    if engine.reranker.is_some() {
+        let why = "rerank_model names a service, not a cross-encoder: set rerank to service, or rerank_model to another model";
+        return Err(why.into());
+    }
     let model = engine.cross.get()?;
     let deadline = Duration::from_millis(engine.settings.rerank_deadline_ms);
     let stop = AtomicBool::new(false);
@@ -137,32 +147,71 @@ fn by_cross_encoder(
     Ok(scores)
 }
 
-/// Scores all texts with one request to the model.
+/// Scores all texts with one request to the reranker at a service.
+fn by_service(
+    engine: &Engine,
+    question: &str,
+    texts: &[Option<String>],
+    now: Timestamp,
+    (effort, uses): (&mut Option<RerankEffort>, &mut LlmUses),
+) -> Result<Vec<Option<f32>>, String> {
+    let Some(service) = &engine.reranker else {
+        return Err(
+            "no service is chosen: set rerank_model to PROVIDER/MODEL, such as cohere/rerank-v5.0-fast"
+                .into(),
+        );
+    };
+    let shown: Vec<&str> = texts.iter().flatten().map(String::as_str).collect();
+    let reranker = Rerank::Service;
+    *effort = Some(RerankEffort { reranker, model: service.model().to_owned(), scored: 0, took_ms: 0.0 });
+    let timeout = Duration::from_millis(engine.settings.llm_timeout_ms);
+    let given = engine.score_by_service(&**service, question, &shown, AskTime { timeout, now }, uses)?;
+    if let Some(effort) = effort {
+        effort.scored = given.len();
+    }
+    Ok(of_texts(texts, given.into_iter().map(Some)))
+}
+
+/// Scores all texts with one request to a language model.
 fn by_language_model(
     engine: &Engine,
     question: &str,
     texts: &[Option<String>],
-    effort: &mut Option<RerankEffort>,
+    now: Timestamp,
+    (effort, uses): (&mut Option<RerankEffort>, &mut LlmUses),
 ) -> Result<Vec<Option<f32>>, String> {
-    let Some(model) = &engine.llm else {
-        return Err("no language model is chosen: set llm, llm_url and llm_model".into());
-    };
+    let Some(tiers) = &engine.llm else { return Err(NO_LLM.into()) };
     let shown: Vec<&str> = texts.iter().flatten().map(String::as_str).collect();
-    let timeout = Duration::from_millis(engine.settings.llm_timeout_ms);
-    let reranker = Rerank::Llm;
-    *effort = Some(RerankEffort { reranker, model: model.model().to_owned(), scored: 0, took_ms: 0.0 });
-    let answer =
-        model.complete(&rerank_prompt(question, &shown), timeout).map_err(|error| error.to_string())?;
-    let given = parse_scores(&answer, shown.len());
-    let scored = given.iter().flatten().count();
-    if let Some(effort) = effort {
-        effort.scored = scored;
-    }
-    if scored == 0 {
-        return Err(format!("model {}: its answer has no [N]:score, so the order is kept", model.model()));
-    }
-    let mut given = given.into_iter();
-    Ok(texts.iter().map(|text| text.as_ref().and_then(|_| given.next().flatten())).collect())
+    let within = AskTime { timeout: Duration::from_millis(engine.settings.llm_timeout_ms), now };
+    let (reranker, operation) = (Rerank::Llm, LlmOperation::Rerank);
+    let mut asked =
+        RerankEffort { reranker, model: tiers.first(operation).model().to_owned(), scored: 0, took_ms: 0.0 };
+    let read = |answer: &str| {
+        let given = parse_scores(answer, shown.len());
+        if given.iter().flatten().next().is_none() {
+            Err("it has no score of a text".to_owned())
+        } else {
+            Ok(given)
+        }
+    };
+    let ask = rerank_prompt(question, &shown);
+    let told = engine.ask_llm(tiers, operation, &ask, within, uses, &read);
+    let told = told.map(|told| {
+        asked.model = told.model;
+        asked.scored = told.value.iter().flatten().count();
+        of_texts(texts, told.value.into_iter())
+    });
+    *effort = Some(asked);
+    told.map_err(|error| match error {
+        AskError::NoAnswer(reason) => reason,
+        AskError::Unusable(reason) => format!("{reason}, so the order is kept"),
+    })
+}
+
+/// Gives the texts that are there their scores, in order.
+fn of_texts(texts: &[Option<String>], given: impl Iterator<Item = Option<f32>>) -> Vec<Option<f32>> {
+    let mut given = given;
+    texts.iter().map(|text| text.as_ref().and_then(|_| given.next().flatten())).collect()
 }
 
 #[cfg(test)]
@@ -174,9 +223,8 @@ mod tests {
     use crate::embed::pack_cross;
     use crate::embed::testing::{Published, SMALL};
     use crate::embed::{CROSS_PACKED, CrossEncoder};
-    use crate::error::{Error, Result};
     use crate::item::Visibility;
-    use crate::llm::{Ask, Llm};
+    use crate::llm::{Ask, Completion, Llm, NoAnswer};
     use crate::request::{CurateRequest, ForgetRequest, Forgetting};
 
     const TEXTS: [&str; 5] = [
@@ -196,12 +244,14 @@ mod tests {
             "says"
         }
 
-        fn complete(&self, ask: &Ask, timeout: Duration) -> Result<String> {
+        fn complete(&self, ask: &Ask, timeout: Duration) -> Result<Completion, NoAnswer> {
             assert!(ask.user.contains(QUESTION) && ask.user.contains("[5] the garden"), "{}", ask.user);
-            assert_eq!(timeout, Duration::from_secs(5));
+            assert!(timeout <= Duration::from_secs(5), "{timeout:?}");
             match self.0 {
-                "" => Err(Error::Model { model: "says".into(), reason: "no answer in 5000 ms".into() }),
-                text => Ok(text.into()),
+                "" => {
+                    Err(NoAnswer { reason: "model says: no answer in 5000 ms".into(), may_be_billed: false })
+                }
+                text => Ok(Completion { text: text.into(), ..Completion::default() }),
             }
         }
     }
@@ -239,7 +289,7 @@ mod tests {
         }
 
         fn rerank(&self, how: Rerank) -> Reranking {
-            self.engine.rerank(&Visibility::everything(), QUESTION, &self.ranked, 10, how).unwrap()
+            self.engine.rerank(&Visibility::everything(), QUESTION, &self.ranked, 10, how, now()).unwrap()
         }
 
         /// Asserts that the order does not change and that the result contains the reason.
@@ -290,7 +340,7 @@ mod tests {
         assert_eq!(home.rerank(Rerank::CrossEncoder), untouched);
         assert_eq!(home.rerank(Rerank::Llm), untouched);
         assert_eq!(
-            home.engine.rerank(&Visibility::everything(), QUESTION, &[], 10, Rerank::Llm).unwrap(),
+            home.engine.rerank(&Visibility::everything(), QUESTION, &[], 10, Rerank::Llm, now()).unwrap(),
             Reranking::default()
         );
     }
@@ -328,7 +378,10 @@ mod tests {
         let got = with("Here: [5]:5, [3]: 4.5\n[1]:1").rerank(Rerank::Llm);
         assert_eq!((got.order, got.degraded), (vec![4, 1, 2, 3, 0], None));
         assert_eq!(got.effort.unwrap().scored, 3);
-        with("I would rather not.").stands(Rerank::Llm, "model says: its answer has no [N]:score");
+        with("I would rather not.").stands(
+            Rerank::Llm,
+            "model says: it has no score of a text, also when asked again, so the order",
+        );
         with("").stands(Rerank::Llm, "model says: no answer in 5000 ms");
     }
 }

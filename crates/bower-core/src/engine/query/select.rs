@@ -1,5 +1,6 @@
 //! Selects the hits of an answer from a ranking: probable enough, reordered, one hit for duplicates.
 
+use jiff::Timestamp;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -37,7 +38,12 @@ pub(crate) struct Selected {
     pub(crate) abstained: bool,
 }
 
-pub(crate) fn shown(engine: &Engine, request: &QueryRequest, ranking: &mut Ranking) -> Result<Selected> {
+pub(crate) fn shown(
+    engine: &Engine,
+    request: &QueryRequest,
+    ranking: &mut Ranking,
+    now: Timestamp,
+) -> Result<Selected> {
     let diversity = request.diversity.unwrap_or(engine.settings.diversity);
     for (name, value) in [("diversity", diversity), ("min-score", request.min_score)] {
         if !(0.0..=1.0).contains(&value) {
@@ -74,7 +80,7 @@ pub(crate) fn shown(engine: &Engine, request: &QueryRequest, ranking: &mut Ranki
         })
         .collect();
 
-    rerank(engine, request, ranking, &mut hits);
+    rerank(engine, request, ranking, &mut hits, now);
     hits.retain(|hit| hit.score >= request.min_score && !(request.strict && hit.band == Some(Band::Low)));
     if request.strict && abstained {
         hits.clear();
@@ -90,7 +96,13 @@ pub(crate) fn shown(engine: &Engine, request: &QueryRequest, ranking: &mut Ranki
 }
 
 /// Lets the reranker reorder the best hits, if one is chosen; scores and bands stay at their positions.
-fn rerank(engine: &Engine, request: &QueryRequest, ranking: &mut Ranking, hits: &mut [SelectedHit]) {
+fn rerank(
+    engine: &Engine,
+    request: &QueryRequest,
+    ranking: &mut Ranking,
+    hits: &mut [SelectedHit],
+    now: Timestamp,
+) {
     // A request for words alone does not use the reranker of the settings.
     let usual = if request.fast { Rerank::None } else { engine.settings.rerank };
     let how = request.rerank.unwrap_or(usual);
@@ -98,9 +110,10 @@ fn rerank(engine: &Engine, request: &QueryRequest, ranking: &mut Ranking, hits: 
     let named = leading(ranking, hits);
     let hits = &mut hits[named..];
     let list: Vec<Scored> = hits.iter().map(|hit| Scored { row: hit.row, score: hit.score }).collect();
-    let reranking = rerank::rerank(engine, &request.text, &list, request.limit, how);
+    let reranking = rerank::rerank(engine, &request.text, &list, request.limit, how, now);
     ranking.degraded.extend(reranking.degraded);
     ranking.effort.rerank = reranking.effort;
+    ranking.effort.llm.extend(reranking.uses);
     if reranking.changes.is_empty() {
         return;
     }

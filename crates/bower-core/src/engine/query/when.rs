@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp, Zoned};
 use serde_json::{Map, Value};
 
 use crate::engine::Engine;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::item::{Kind, RowId};
 use crate::rank::time::{
     Aim, Interval, ItemTimes, Spoken, TimeExpression, TimeWeights, Valid, boosts, parse, spoken, valid,
@@ -92,13 +92,7 @@ pub(crate) fn times(engine: &Engine, rows: &[RowId]) -> Result<Vec<ItemTimes>> {
 }
 
 pub(crate) fn zone(engine: &Engine) -> Result<TimeZone> {
-    let name = engine.settings.time_zone.as_str();
-    if name == "UTC" {
-        return Ok(TimeZone::UTC);
-    }
-    TimeZone::get(name).map_err(|_| {
-        Error::invalid(format!("time_zone {name}"), "use an IANA name such as Europe/Berlin, or UTC")
-    })
+    engine.time_zone()
 }
 
 /// Returns an item's times. Its own date comes from its fields, its heading, its document's title or its file's name, in that

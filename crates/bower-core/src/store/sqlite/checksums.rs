@@ -114,6 +114,11 @@ pub(super) fn of_cached(key: &[u8], vector: &[u8], tokens: Option<&[u8]>) -> u32
     Sum::of(&[ValueRef::Blob(key), ValueRef::Blob(vector), tokens])
 }
 
+/// Computes the checksum of a language model's answer.
+pub(super) fn of_answer(key: &[u8], answer: &str) -> u32 {
+    Sum::of(&[ValueRef::Blob(key), ValueRef::Text(answer.as_bytes())])
+}
+
 /// Computes the checksum of an event.
 pub(super) fn of_event(change: u64, time: i64, words: (&str, Option<&str>, &str), detail: &str) -> u32 {
     let (action, subject, actor) = words;
@@ -355,6 +360,7 @@ const WAITING: &[(&str, &str, &str)] = &[
     ("token_tail", "row, codes", "token codes that wait for their index"),
     ("mention_tail", "row, mentions", "lists of mentions that wait for the graph index"),
     ("embedding_cache", "key, vector, tokens", "cached questions"),
+    ("llm_answers", "key, answer", "answers of language models"),
 ];
 
 /// Sentences by table, with the number of findings.

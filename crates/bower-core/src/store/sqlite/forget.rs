@@ -15,6 +15,7 @@ use super::checksums::seal_event;
 use super::columns::{json_field, json_text};
 use super::events::{next_change, record};
 use super::half_vectors::half;
+use super::llm::forget_answers;
 use super::memories::remove_row;
 use super::renaming::forget_names;
 use super::tags::all_tags;
@@ -87,6 +88,7 @@ impl SqliteStore {
                 ids.push(gone.id);
             }
             receipt.cached = questions.drop(connection)?;
+            receipt.answers = forget_answers(connection)?;
             forget_unused(connection)?;
             for document in documents {
                 let removed: Option<String> = connection

@@ -25,6 +25,7 @@ mod item;
 mod items;
 mod journal;
 mod lifecycle;
+mod llm;
 mod lookup;
 mod loss;
 mod memories;

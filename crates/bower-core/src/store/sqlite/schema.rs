@@ -26,6 +26,7 @@ pub const MIGRATIONS: &[&str] = &[
     TRIPLES,
     VECTORS_BY_MODEL,
     CACHE_USE,
+    LLM,
 ];
 
 /// First schema that keeps counts of items and documents.
@@ -69,6 +70,8 @@ pub const KEEPS_TRIPLES: u32 = 18;
 pub const KEEPS_VECTORS_BY_MODEL: u32 = 19;
 /// First schema that counts the uses of cached vectors.
 pub const KEEPS_CACHE_USE: u32 = 20;
+/// First schema that keeps answers of language models, and what requests cost.
+pub const KEEPS_LLM: u32 = 21;
 
 /// The number of the newest schema.
 pub const NEWEST: u32 = MIGRATIONS.len() as u32;
@@ -746,4 +749,31 @@ CREATE TABLE cache_drops (
   times INTEGER NOT NULL
 ) STRICT;
 INSERT INTO cache_drops VALUES (1, 0);
+";
+
+/// Answers of language models by the hash of everything that they depend on, and what requests cost. A request is recorded before it
+/// is sent, with the most that it may cost (`is_open`), and booked when it ends. Money is in billionths of a dollar.
+const LLM: &str = "
+CREATE TABLE llm_answers (
+  key BLOB PRIMARY KEY,
+  answer TEXT NOT NULL,
+  create_time INTEGER NOT NULL,
+  used_time INTEGER NOT NULL,
+  hits INTEGER NOT NULL,
+  checksum INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX llm_answers_used ON llm_answers (used_time);
+
+CREATE TABLE llm_calls (
+  call INTEGER PRIMARY KEY AUTOINCREMENT,
+  time INTEGER NOT NULL,
+  operation TEXT NOT NULL,
+  model TEXT NOT NULL,
+  billionths INTEGER NOT NULL,
+  is_open INTEGER NOT NULL,
+  input_tokens INTEGER,
+  output_tokens INTEGER,
+  failure TEXT
+) STRICT;
+CREATE INDEX llm_calls_time ON llm_calls (time);
 ";

@@ -27,6 +27,9 @@ const USES: &[(&str, &str)] = &[
     ("exposures", "time"),
     ("injections", "time"),
     ("embedding_cache", "used_time"),
+    ("llm_answers", "used_time"),
+    ("llm_answers", "create_time"),
+    ("llm_calls", "time"),
 ];
 
 impl TrustedTime for SqliteStore {

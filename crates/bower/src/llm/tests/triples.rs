@@ -70,7 +70,7 @@ fn open(folder: &TempDir, address: SocketAddr, model: &str) -> Engine {
         ..Settings::default()
     };
     let llm = chosen(&settings, |_| None).unwrap();
-    Engine::open(folder.path(), settings, NOW).unwrap().with_llm(llm)
+    Engine::open(folder.path(), settings, NOW).unwrap().with_llms(llm)
 }
 
 fn add(engine: &Engine, notes: &[(&str, &str)]) {

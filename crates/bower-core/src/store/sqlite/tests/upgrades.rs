@@ -21,7 +21,7 @@ const LIFELESS: &str =
   change INTEGER NOT NULL, vector BLOB NOT NULL) STRICT;
  INSERT INTO one_vector SELECT row, model, change, vector FROM vectors; DROP TABLE vectors; ALTER TABLE one_vector RENAME TO vectors;
  CREATE INDEX vectors_change ON vectors (model, change);
- DROP TRIGGER extracted_removed; DROP TABLE extracted; DROP TABLE extractions; DROP TABLE entity_aliases; DROP TRIGGER document_tags_removed; DROP TABLE tag_aliases; DROP TABLE written_tags; DROP TABLE document_tags; DROP TABLE retagged;
+ DROP TABLE llm_answers; DROP TABLE llm_calls; DROP TRIGGER extracted_removed; DROP TABLE extracted; DROP TABLE extractions; DROP TABLE entity_aliases; DROP TRIGGER document_tags_removed; DROP TABLE tag_aliases; DROP TABLE written_tags; DROP TABLE document_tags; DROP TABLE retagged;
  DROP TABLE mention_tail; DROP TABLE anchors; DROP TABLE clock; DROP TABLE clock_repairs;
  DROP TABLE losses; DROP TABLE checksums; ALTER TABLE documents DROP COLUMN checksum; ALTER TABLE events DROP COLUMN checksum;
  ALTER TABLE tail DROP COLUMN checksum; ALTER TABLE token_tail DROP COLUMN checksum;
