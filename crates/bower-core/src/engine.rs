@@ -158,11 +158,11 @@ impl Engine {
     }
 
     /// Sets the local model that the setting `model_offline` names to answer while the service of this engine's model gives no
-    /// vectors.
+    /// vectors. Nothing stands in if that model is not installed.
     #[must_use]
     pub fn with_stand_in(mut self) -> Self {
         let settings = Settings { model: self.settings.model_offline.clone(), ..Settings::default() };
-        self.stand_in = Some(Arc::new(self.beside(&settings)));
+        self.stand_in = Some(Arc::new(self.beside(&settings))).filter(|engine| engine.model.get().is_ok());
         self
     }
 

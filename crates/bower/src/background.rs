@@ -29,6 +29,8 @@ pub struct Background {
     seen: Option<FileState>,
     looked: Option<Duration>,
     worker: Worker,
+    /// Makes the vectors of the local model that stands in for a service.
+    aside: Worker,
     coming: Option<Coming>,
     /// Why the model made no vectors in the last step.
     told: Option<String>,
@@ -92,6 +94,7 @@ impl Background {
             seen: None,
             looked: None,
             worker: Worker::new(),
+            aside: Worker::new(),
             coming: None,
             told: None,
         }
@@ -139,6 +142,10 @@ impl Background {
             news = Some(News::Answers(engine.settings().model.clone()));
             service.answer_by(engine);
             self.worker = Worker::new();
+            self.aside = Worker::new();
+        } else if is_drained && let Some(stand_in) = engine.stand_in() {
+            let wait = wait.min(self.aside.step(stand_in, activity, at, now));
+            return Stepped { wait: wait.min(LOOK), has_written, is_drained, news };
         }
         Stepped { wait: wait.min(LOOK), has_written, is_drained, news }
     }

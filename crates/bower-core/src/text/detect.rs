@@ -141,7 +141,9 @@ impl Counted {
                 // The block of its script.
                 let mut hash = Hash::new();
                 let block = u32::from(first) >> 7;
-                [0xFF, block as u8, (block >> 8) as u8].into_iter().for_each(|byte| hash.push(byte));
+                for byte in [0xFF, block as u8, (block >> 8) as u8] {
+                    hash.push(byte);
+                }
                 self.count(hash);
             }
         }

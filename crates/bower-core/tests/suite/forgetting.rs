@@ -3,7 +3,7 @@
 
 use bower_core::engine::{DocumentInput, Engine};
 use bower_core::item::{Gate, Scope, Status, Visibility};
-use bower_core::request::{CurateRequest, ForgetRequest, Forgetting, Item, QueryRequest, Selection};
+use bower_core::request::{Check, CurateRequest, ForgetRequest, Forgetting, Item, QueryRequest, Selection};
 use jiff::{SignedDuration, Timestamp};
 use std::collections::{BTreeSet, HashSet};
 use std::fs;
@@ -184,7 +184,9 @@ fn no_file_holds_what_was_forgotten() {
         assert!(found.is_empty(), "after {done}: {} {:?}", found.len(), &found[..found.len().min(5)]);
     }
     let checks = engine.doctor(&Visibility::everything()).unwrap();
-    assert!(checks.iter().all(|check| check.hint.is_none()), "{checks:?}");
+    // Random words are in any language, for which another model is named.
+    let is_well = |check: &Check| check.hint.is_none() || check.name == "languages";
+    assert!(checks.iter().all(is_well), "{checks:?}");
     assert!(engine.status(&Visibility::everything()).unwrap().index_healthy);
 }
 
