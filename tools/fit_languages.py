@@ -5,8 +5,11 @@
     tools/fit_languages.py --golden FILE
 
 FOLDER holds unpacked packages of translated programs: their messages (`usr/share/locale/LANGUAGE/LC_MESSAGES/*.mo`), manuals
-(`usr/share/help/LANGUAGE/`) and sayings (`usr/share/games/fortunes/LANGUAGE/`). docs/performance.md names the packages. A text is a
-message or paragraph that differs from the English one. The held-out folder has messages of other packages, in the same form.
+(`usr/share/help/LANGUAGE/`) and sayings (`usr/share/games/fortunes/LANGUAGE/`). The written table was trained on these of Debian 12:
+gnome-user-docs libgtk-3-common libgtk-4-common evolution-common nautilus-data gnome-control-center-data gedit-common gnucash-common
+gramps homebank-data shotwell-common rhythmbox-data krita-l10n gnumeric-common digikam-data freeciv-data transmission-common
+fortunes-de fortunes-es fortunes-it fortunes-pl fortunes-cs fortunes-ru fortunes-bg. A text is a message or paragraph that differs from
+the English one. The held-out folder has other packages in the same form: git coreutils apt dpkg tar.
 
 The model is a multinomial logistic regression over hashed character n-grams (Joulin et al. 2017, "Bag of Tricks for Efficient
 Text Classification"). Each text is also cut to a random number of its words, so that short texts are learned too.
