@@ -150,6 +150,8 @@ pub struct Settings {
     pub model_key_file: Option<std::path::PathBuf>,
     /// The only host that the key of these three may be sent to. `bower model use` sets it at the first use.
     pub model_key_host: Option<String>,
+    /// The service that `model = auto` may use while its key is in the environment. `bower model use auto` sets it.
+    pub model_auto: Option<String>,
     /// The local model whose vectors are kept beside those of a service, and answer while it gives none; `none` for words alone.
     pub model_offline: String,
     /// The models' folder; `None` is `models` in the home.
@@ -314,6 +316,7 @@ impl Default for Settings {
             model: "all-MiniLM-L6-v2".into(),
             model_url: None,
             model_dimensions: 0,
+            model_auto: None,
             model_offline: "all-MiniLM-L6-v2".into(),
             model_key_variable: None,
             model_key_command: None,

@@ -138,7 +138,7 @@ fn model_hint(model: &str) -> Hint {
     let is_service = crate::remote::named(model).is_some();
     Hint::Each {
         command: if is_service {
-            "bower model back returns to the model of before; --fast asks for words alone"
+            "check the service's address, key and model name; nothing was switched"
         } else {
             "run bower model pull, or ask with --fast for words alone"
         },
@@ -261,6 +261,9 @@ fn missing_hint(what: Missing) -> Hint {
             tool: "memory_review lists the open ones",
         },
         Missing::Path(_) => FROM_HERE,
+        Missing::Named("model") => {
+            Hint::same("bower model list names the models; a service is PROVIDER/MODEL")
+        }
         Missing::Named(_) => Hint::same("check the spelling"),
     }
 }

@@ -96,7 +96,17 @@ pub fn name_of(identity: &str) -> Option<String> {
 /// The value of the setting `model` that leaves the choice to [`automatic`].
 pub const AUTO: &str = "auto";
 
-/// Returns the model that `auto` stands for: the first model of the first service whose key is in the environment, else the
+/// Returns the model that `auto` stands for in later commands: the service that `bower model use auto` chose, while its key is in
+/// the environment, else the default local one. A key that came later is no consent.
+pub fn agreed(settings: &Settings, variables: Variables) -> String {
+    let has_key = |model: &&String| {
+        let provider = named(model).map(|named| named.provider);
+        keys_in(variables).iter().any(|(with_key, _)| Some(*with_key) == provider)
+    };
+    settings.model_auto.as_ref().filter(has_key).cloned().unwrap_or_else(|| DEFAULT_MODEL.to_owned())
+}
+
+/// Returns what `bower model use auto` chooses: the first model of the first service whose key is in the environment, else the
 /// default local one.
 pub fn automatic(variables: Variables) -> String {
     let table = ModelTable::get();

@@ -13,7 +13,7 @@ use crate::text::{self, Language};
 /// What to do. The model is the smallest that the program offers for many languages.
 pub(crate) const REMEDY: &str = "bower model use multilingual-e5-small compares meanings in many languages";
 
-/// The share of texts in other languages from which a model that knows English alone is reported. It is ten times the share of
+/// The share of texts in other languages from which a model that knows only English is reported. It is ten times the share of
 /// English texts that are taken for another language ([`text::language_of`]).
 const REPORTED: f64 = 0.01;
 
@@ -64,7 +64,7 @@ pub(crate) fn counts(engine: &Engine) -> Result<Vec<LanguageCount>> {
     Ok(counts)
 }
 
-/// Returns what to tell about a model that knows English alone and a store with these languages; `None` if there is nothing.
+/// Returns what to tell about a model that knows only English and a store with these languages; `None` if there is nothing.
 fn texts_unknown(model: &str, counts: &[LanguageCount]) -> Option<String> {
     let all: u64 = counts.iter().map(|count| count.items).sum();
     let others: Vec<&LanguageCount> =
@@ -77,14 +77,14 @@ fn texts_unknown(model: &str, counts: &[LanguageCount]) -> Option<String> {
         others.iter().take(3).map(|count| format!("{} {}", count.items, title(&count.language))).collect();
     let more = if others.len() > named.len() { ", and others" } else { "" };
     Some(format!(
-        "{items} of {all} texts are not in English ({}{more}), and the model {model} knows English alone",
+        "{items} of {all} texts are not in English ({}{more}), and the model {model} knows only English",
         named.join(", ")
     ))
 }
 
 /// Returns what to tell about a question in another language.
 fn question_unknown(model: &str, language: Language) -> String {
-    format!("the question is in {}, and the model {model} knows English alone", title(language.word()))
+    format!("the question is in {}, and the model {model} knows only English", title(language.word()))
 }
 
 /// Returns a language as a sentence names it: `German`.
@@ -92,7 +92,7 @@ fn title(word: &str) -> String {
     word[..1].to_uppercase() + &word[1..]
 }
 
-/// Returns the model's name if it knows English alone.
+/// Returns the model's name if it knows only English.
 fn english_model(engine: &Engine) -> Option<String> {
     let embedder = engine.model.get().ok()?;
     (!embedder.knows_all_languages()).then(|| engine.model.state().name)

@@ -343,4 +343,5 @@ impl Engine {
 }
 
 /// What to do without a language model.
-pub(crate) const NO_LLM: &str = "no language model is chosen: set llm, llm_url and llm_model";
+pub(crate) const NO_LLM: &str =
+    "no language model is chosen: set llm (openai, gemini, anthropic or ollama) and llm_model";

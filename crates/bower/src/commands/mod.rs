@@ -98,7 +98,8 @@ impl Session {
         }
         fill_in_zone(&mut resolved);
         if resolved.settings.model == remote::AUTO {
-            resolved.settings.model = remote::automatic(|variable| std::env::var(variable).ok());
+            let variable = |name: &str| std::env::var(name).ok();
+            resolved.settings.model = remote::agreed(&resolved.settings, variable);
         }
         Ok(resolved)
     }

@@ -163,7 +163,7 @@ table! {
         || Error::Model { model: "openai/m".into(), reason: "x".into() },
         Environment,
         503,
-        "bower model back returns to the model of before; --fast asks for words alone",
+        "check the service's address, key and model name; nothing was switched",
     )
     .tool("tell the user: the service of the model failed; search with fast true for words alone")]
     Error::ModelNeeded { .. } => [row(
@@ -260,7 +260,14 @@ table! {
         row(|| missing(Missing::Path("file or folder")), Nothing, 404, HERE).http(LISTS),
     ]
     Error::NotFound { what: Missing::Named(_), .. } => [
-        row(|| missing(Missing::Named("model")), Nothing, 404, "check the spelling").http(LISTS),
+        row(
+            || missing(Missing::Named("model")),
+            Nothing,
+            404,
+            "bower model list names the models; a service is PROVIDER/MODEL",
+        )
+        .http(LISTS),
+        row(|| missing(Missing::Named("session")), Nothing, 404, "check the spelling").http(LISTS),
     ]
 }
 

@@ -37,12 +37,13 @@ pub fn cost(cost: &EmbeddingCost, chosen: &Chosen) -> String {
         let price = match chosen.dollars {
             None => "its price is not known".to_owned(),
             Some(0.0) => "without a price".to_owned(),
+            Some(dollars) if dollars < 0.005 => "less than a cent at its published price".to_owned(),
             Some(dollars) => format!("{dollars:.2} dollars at its published price"),
         };
+        let host = if host.is_empty() { String::new() } else { format!(" at {}", line(host)) };
         return format!(
-            "the text of {items} is sent to {model} at {}: {pieces} tokens, {price}; later questions and new texts are sent \
-             too; {until}",
-            line(host)
+            "the switch sends the text of {items} to {model}{host}: {pieces} tokens, {price}; later questions and new texts are \
+             sent too; {until}"
         );
     }
     let seconds = cost.took_ms * cost.waiting as f64 / cost.sampled.max(1) as f64 / 1_000.0;
@@ -52,7 +53,7 @@ pub fn cost(cost: &EmbeddingCost, chosen: &Chosen) -> String {
         _ => format!("{:.0} minutes", seconds / 60.0),
     };
     format!(
-        "{items} need a vector of {model}: {pieces} pieces, about {time}; nothing leaves this machine, and {until}"
+        "the switch makes vectors of {items} by {model}: {pieces} tokens, about {time}; nothing leaves this machine, and {until}"
     )
 }
 

@@ -26,6 +26,7 @@ const KNOBS: &[Knob] = &[
         "the model that makes vectors; none for words alone, PROVIDER/MODEL for a service",
     ),
     knob("model_url", Form::Text, "the address of that service, if it is not the provider's own"),
+    knob("model_auto", Form::Text, "the service that model = auto may use; bower model use auto sets it"),
     knob(
         "model_offline",
         Form::Text,

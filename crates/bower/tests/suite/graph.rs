@@ -116,7 +116,7 @@ fn triples_are_read_only_by_a_model_of_the_settings() {
     let ended = home.run(["graph", "extract"]);
     let error = ended.json()["data"]["error"].as_str().unwrap().to_owned();
     assert_eq!(ended.status, 2, "{}", ended.out);
-    assert!(error.contains("set llm, llm_url and llm_model"), "{error}");
+    assert!(error.contains("set llm (openai, gemini, anthropic or ollama) and llm_model"), "{error}");
     // Nobody listens on the discard port of the loopback.
     let set = ["--set", "llm=openai", "--set", "llm_url=http://127.0.0.1:9/v1", "--set", "llm_model=tiny"];
     let run = |more: &[&str]| {

@@ -179,6 +179,9 @@ fn auto_takes_the_service_whose_key_is_in_the_environment_or_the_local_model() {
     home.data(["curate", "The ferry leaves at seven in the morning."]);
     home.data(["model", "use", "auto"]);
     assert_eq!(home.data(["status"])["model"]["name"], "all-MiniLM-L6-v2");
+    // A key that came later is no consent.
+    let home = home.with("GEMINI_API_KEY", KEY);
+    assert_eq!(home.data(["status"])["model"]["name"], "all-MiniLM-L6-v2");
     let shown = home.run(["config", "--format=text"]);
     assert!(shown.out.lines().any(|line| line.starts_with("model ") && line.contains("auto")), "{shown:?}");
 }

@@ -31,7 +31,7 @@ struct Done {
 impl<'a> Writer<'a> {
     pub(crate) fn of(engine: &'a Engine, now: Timestamp) -> Result<Self> {
         let Some(llm) = BoundedLlm::of(engine, LlmOperation::Pattern, now) else {
-            let hint = "no language model is chosen: set llm, llm_url and llm_model, or leave out --llm";
+            let hint = "no language model is chosen: set llm and llm_model, or leave out --llm";
             return Err(Error::invalid("consolidate with a language model", hint));
         };
         Ok(Self { llm, done: Mutex::default() })

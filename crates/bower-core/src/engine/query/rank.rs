@@ -664,7 +664,7 @@ fn take_vector<'a>(
             if text.is_some_and(|text| found.searched < text.searched)
                 && waits(engine, &found.scorer.model, scope)
             {
-                let reason = "some items have no vector yet: run bower index, or bower model pull".to_owned();
+                let reason = "some items have no vector yet: bower warm --all makes them".to_owned();
                 ranking.degraded.push(Degraded { channel: Channel::Vector.into(), reason });
             }
             return Some(found);

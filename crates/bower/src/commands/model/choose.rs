@@ -115,6 +115,9 @@ pub fn choose(choice: &Choice, home: &Home, folder: &Path, session: &Session) ->
         install(choice, folder, session)?;
         target.identity = identity_of(folder, &choice.name)?;
     }
+    if is_automatic {
+        target.changes.push(("model_auto", target.service.as_ref().map(Named::setting)));
+    }
     target.changes.push(("model", Some(setting)));
     switch(target, choice.dry_run, choice.yes, home, session)
 }
@@ -171,7 +174,8 @@ pub fn back(home: &Home, folder: &Path, session: &Session) -> Result<()> {
     let service = session.service()?;
     let kept = service.engine().vector_models()?;
     let Some(last) = kept.iter().find(|model| !model.answers) else {
-        return Err(Error::invalid("model back", "this store has vectors of no other model").into());
+        let reason = "this store has vectors of no other model: bower model use NAME chooses one, bower model list names some";
+        return Err(Error::invalid("model back", reason).into());
     };
     let Some(name) = remote::name_of(&last.identity).or_else(|| name_of(folder, &last.identity)) else {
         let reason = "is not installed any more: pull it with the dimension and files of before";

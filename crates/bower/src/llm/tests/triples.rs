@@ -269,7 +269,7 @@ fn a_model_that_fails_is_left_after_three_requests() {
         Engine::open(folder.path(), Settings { model: "none".into(), ..Settings::default() }, NOW).unwrap();
     let request = ExtractRequest { limit: None, dry_run: true, select: Selection::default() };
     let error = none.extract_triples(&ALL, &request, NOW, &|_| {}, &|| true).unwrap_err().to_string();
-    assert!(error.contains("set llm, llm_url and llm_model"), "{error}");
+    assert!(error.contains("set llm (openai, gemini, anthropic or ollama) and llm_model"), "{error}");
 }
 
 #[test]
