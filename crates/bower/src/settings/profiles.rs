@@ -21,7 +21,11 @@ pub const KNOBS: &[Knob] = &[
     knob("bower.vector_weight", WEIGHT, "weight of meaning where it is trusted"),
     knob("bower.tokens_weight", WEIGHT, "weight of late interaction; less where meaning is trusted"),
     knob("bower.parent_weight", WEIGHT, "weight of the words of the document or session"),
-    knob("bower.other_language", SHARE, "share of both in a text in another language than the question"),
+    knob(
+        "bower.other_language",
+        SHARE,
+        "share of both where all texts are in another language than the question",
+    ),
     knob("bower.speaker_weight", WEIGHT, "weight of a text spoken by a person whom the question names"),
     knob("bower.memory_text_weight", WEIGHT, "a memory's weight of words; squared by how many it has"),
     knob("bower.memory_vector_weight", WEIGHT, "a memory's weight of meaning"),

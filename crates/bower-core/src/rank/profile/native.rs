@@ -86,8 +86,8 @@ pub struct Constants {
     pub tokens_weight: f32,
     /// Weight of the words of the item's document or session, 0 and up.
     pub parent_weight: f32,
-    /// The share of both weights that counts for a text in another language than the question, 0..1. Few words of a question are
-    /// in such a text, and these are common words of the other language or names.
+    /// The share of both weights that counts where (nearly) all candidates are in another language than the question, 0..1. Few words
+    /// of a question are in such texts, and these are common words of the other language or names.
     pub other_language: f32,
     /// Weight for text spoken entirely by a person whom the question names, 0 and up.
     pub speaker_weight: f32,
@@ -266,6 +266,8 @@ struct Pool<'a> {
     has_tokens: bool,
     /// The share of the candidates that have siblings.
     siblings: f64,
+    /// Whether (nearly) all candidates are in another language than the question.
+    is_foreign: bool,
     /// Word pieces per letter of the question.
     pieces: f64,
     text: Vec<f64>,
@@ -295,6 +297,7 @@ impl<'a> Pool<'a> {
             trust: has_vectors.then(|| trust(seen, background, constants)),
             has_tokens: seen.iter().any(|one| one.tokens.is_some()),
             siblings: family.share,
+            is_foreign: is_foreign(seen),
             pieces,
             text: of(&|_, one| Some(f64::from(one.text))),
             cosine: of(&|_, one| one.vector.map(f64::from)),
@@ -314,7 +317,7 @@ impl<'a> Pool<'a> {
 
     fn chunk(&self, at: usize, one: &CandidateFeatures<'_>) -> Vec<Factor> {
         let constants = self.constants;
-        let words = if one.is_foreign { f64::from(constants.other_language) } else { 1.0 };
+        let words = if self.is_foreign && one.is_foreign { f64::from(constants.other_language) } else { 1.0 };
         let mut factors = Vec::with_capacity(MOST_FACTORS);
         factors.push(Factor::plus("words", words * f64::from(constants.text_weight) * self.text[at]));
         if let Some(trust) = self.trust {
@@ -348,6 +351,17 @@ impl<'a> Pool<'a> {
         }
         factors
     }
+}
+
+/// Candidates, per one in the question's language, from which they count as all in other languages: far more than those whose language
+/// is mistaken.
+const FOREIGN: usize = 20;
+
+/// Whether (nearly) all candidates are in another language than the question. If some are in its language, words would lift
+/// these over the others, so then the words of all count in full.
+fn is_foreign(seen: &[CandidateFeatures<'_>]) -> bool {
+    let counted = || seen.iter().filter(|one| one.counts);
+    counted().filter(|one| !one.is_foreign).count() * FOREIGN < counted().count()
 }
 
 /// Whether it is a memory: it belongs to no document or session.
@@ -620,8 +634,11 @@ mod tests {
         // Texts 10 and 0 are one deviation above and below their mean; the weight is .2, its share .5.
         let here = [seen(1, 10.0, 0.8), seen(2, 0.0, 0.8)];
         check(&ranked(&here, &BACKGROUND, &PLAIN), &[(1, 0.2), (2, -0.2)]);
-        let foreign = here.map(|one| CandidateFeatures { is_foreign: one.row == RowId(1), ..one });
-        check(&ranked(&foreign, &BACKGROUND, &PLAIN), &[(1, 0.1), (2, -0.2)]);
+        let foreign = here.map(|one| CandidateFeatures { is_foreign: true, ..one });
+        check(&ranked(&foreign, &BACKGROUND, &PLAIN), &[(1, 0.1), (2, -0.1)]);
+        // Beside a text in the question's language the words of all count in full.
+        let mixed = here.map(|one| CandidateFeatures { is_foreign: one.row == RowId(1), ..one });
+        check(&ranked(&mixed, &BACKGROUND, &PLAIN), &[(1, 0.2), (2, -0.2)]);
     }
 
     #[test]
