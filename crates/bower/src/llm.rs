@@ -10,7 +10,9 @@ use bower_core::item::LlmTier;
 use bower_core::llm::{Ask, Completion, Llm, LlmTiers, NoAnswer, Reranker, TokenPrices};
 use bower_providers::{ChatRequest, Connection, Failure, RemoteChat, RemoteReranker};
 
-pub use plan::{KeyState, Place, is_tier_model, place_of, reranker_place};
+pub use plan::{
+    KeyState, Place, host_of, is_this_machine, is_tier_model, place_of, reranker_place, split_name,
+};
 
 /// A language model at a service. With settings that cannot work, every request fails with the reason.
 pub struct Chat {

@@ -14,8 +14,19 @@ use bower_providers::{
 };
 use sha2::{Digest, Sha256};
 
-use crate::llm::reason;
+use crate::llm::{host_of, is_this_machine, reason, split_name};
 
+/// The providers of embedding models.
+const EMBED: [Provider; 8] = [
+    Provider::Gemini,
+    Provider::OpenAi,
+    Provider::Voyage,
+    Provider::Ollama,
+    Provider::Cohere,
+    Provider::Mistral,
+    Provider::Jina,
+    Provider::Compatible,
+];
 /// Texts of one call: ten requests of a hundred texts are under way at once.
 const BATCH_TEXTS: usize = 1_000;
 /// Most time for the vector of one text that is kept: after it the text waits for its vector, and the write is done.
@@ -68,15 +79,14 @@ pub struct Named {
 
 /// Returns the service that a model's name means; `None` for the name of a local model.
 pub fn named(model: &str) -> Option<Named> {
-    let (provider, model) = model.split_once('/')?;
-    let provider = Provider::from_name(provider).filter(|provider| *provider != Provider::Anthropic)?;
-    (!model.is_empty()).then(|| Named { provider, model: model.to_owned() })
+    let (provider, model) = split_name(model, &EMBED)?;
+    Some(Named { provider, model: model.to_owned() })
 }
 
 /// Refuses the bare name of a service, of which a model must be named too.
 pub fn check_model_is_named(model: &str) -> Result<()> {
     let bare = model.trim_end_matches('/');
-    let Some(provider) = Provider::from_name(bare).filter(|provider| *provider != Provider::Anthropic) else {
+    let Some(provider) = Provider::from_name(bare).filter(|provider| EMBED.contains(provider)) else {
         return Ok(());
     };
     let models = ModelTable::get().embedding_models(provider);
@@ -134,9 +144,8 @@ impl Named {
     /// Returns the dollars of so many tokens at an address; `None` if the price is not known. A server on this machine costs
     /// nothing.
     pub fn cost(&self, tokens: u64, host: &str) -> Option<f64> {
-        let is_here = host == "localhost" || host.parse().is_ok_and(|ip: std::net::IpAddr| ip.is_loopback());
         match self.provider {
-            Provider::Ollama | Provider::Compatible => is_here.then_some(0.0),
+            Provider::Ollama | Provider::Compatible => is_this_machine(host).then_some(0.0),
             _ => ModelTable::get().embedding(self.provider, &self.model)?.cost(tokens),
         }
     }
@@ -174,8 +183,7 @@ impl Remote {
             || settings.model_key_file.is_some()
             || settings.model_key_variable.is_some();
         let key_host = settings.model_key_host.clone().filter(|_| is_key_of_settings);
-        let host = url::Url::parse(address).ok().and_then(|url| url.host_str().map(str::to_owned));
-        let host = host.unwrap_or_default().trim_matches(['[', ']']).to_owned();
+        let host = host_of(address);
         let name = named.setting();
         let plan = Plan { named, url, dimensions, host, key, is_key_of_settings, key_host, variables };
         Self { identity, dimension, name, plan, embedders: OnceLock::new() }

@@ -87,11 +87,7 @@ impl Place {
 
     /// Whether its server is on this machine.
     fn is_here(&self) -> bool {
-        let host = url::Url::parse(&self.address()).ok().and_then(|url| url.host_str().map(str::to_owned));
-        host.is_some_and(|host| {
-            let host = host.trim_matches(['[', ']']);
-            host == "localhost" || host.parse().is_ok_and(|ip: std::net::IpAddr| ip.is_loopback())
-        })
+        is_this_machine(&host_of(&self.address()))
     }
 }
 
@@ -153,7 +149,7 @@ fn usual(settings: &Settings) -> Option<Place> {
 /// Returns the place of the reranker at a service, if `rerank_model` names one. A key goes to the provider's own address, unless
 /// the settings name its variable.
 pub fn reranker_place(settings: &Settings) -> Option<Place> {
-    let (provider, model) = split_of(&settings.rerank_model, &RERANK)?;
+    let (provider, model) = split_name(settings.rerank_model.trim(), &RERANK)?;
     let url = settings.rerank_url.clone();
     let key_variables = match (&settings.rerank_key_variable, &url) {
         (Some(name), _) => vec![name.clone()],
@@ -168,18 +164,30 @@ pub fn is_tier_model(text: &str) -> bool {
     split(text).is_some()
 }
 
+/// Returns the parts of `PROVIDER/MODEL`; `None` unless the provider is one of these and the model has a name.
+pub fn split_name<'a>(text: &'a str, providers: &[Provider]) -> Option<(Provider, &'a str)> {
+    let (provider, model) = text.split_once('/')?;
+    let provider = Provider::from_name(provider).filter(|provider| providers.contains(provider))?;
+    (!model.is_empty()).then_some((provider, model))
+}
+
+/// Returns the host of an address, without brackets and port; empty if it has none.
+pub fn host_of(address: &str) -> String {
+    let host = url::Url::parse(address).ok().and_then(|url| url.host_str().map(str::to_owned));
+    host.unwrap_or_default().trim_matches(['[', ']']).to_owned()
+}
+
+/// Whether a host, as [`host_of`] returns it, is this machine.
+pub fn is_this_machine(host: &str) -> bool {
+    host == "localhost" || host.parse().is_ok_and(|ip: std::net::IpAddr| ip.is_loopback())
+}
+
 fn variables(provider: Provider) -> Vec<String> {
     provider.key_variables().iter().map(|name| (*name).to_owned()).collect()
 }
 
 fn split(text: &str) -> Option<(Provider, &str)> {
-    split_of(text, &CHAT)
-}
-
-fn split_of<'a>(text: &'a str, providers: &[Provider]) -> Option<(Provider, &'a str)> {
-    let (provider, model) = text.trim().split_once('/')?;
-    let provider = Provider::from_name(provider).filter(|provider| providers.contains(provider))?;
-    (!model.is_empty()).then_some((provider, model))
+    split_name(text.trim(), &CHAT)
 }
 
 #[cfg(test)]

@@ -199,11 +199,12 @@ impl Service {
     /// Returns one whole item. Opening an item counts as a use.
     pub fn get(&self, id: &str, bounds: &Bounds, now: Timestamp) -> Served<Got> {
         let visibility = bounds.visibility();
-        let memory = self.engine().get(&visibility, id.trim())?;
-        let given = self.engine().exposure(&visibility, &memory)?;
-        self.engine().note_used(&visibility, &memory, now);
-        let wordings = self.engine().wordings(&visibility, &memory)?;
-        let check = |folder: &PathBuf| self.engine().checked_anchors(&memory, folder);
+        let engine = self.engine();
+        let memory = engine.get(&visibility, id.trim())?;
+        let given = engine.exposure(&visibility, &memory)?;
+        engine.note_used(&visibility, &memory, now);
+        let wordings = engine.wordings(&visibility, &memory)?;
+        let check = |folder: &PathBuf| engine.checked_anchors(&memory, folder);
         let anchors = bounds.folder.as_ref().map(check).transpose()?.unwrap_or_default();
         Ok(Got { wordings, anchors, ..Got::new(memory, given, now) })
     }
@@ -416,8 +417,9 @@ impl Service {
             scope: place.scope,
             owner: place.owner,
         };
-        let messages = self.index_commits(&request, bounds, now, go_on)?;
-        let mut report = self.engine().index(&bounds.visibility(), &request, now, progress, go_on)?;
+        let engine = self.engine();
+        let messages = index_commits(&engine, &request, bounds, now, go_on)?;
+        let mut report = engine.index(&bounds.visibility(), &request, now, progress, go_on)?;
         for of_repository in messages {
             report.commits += of_repository.commits;
             report.chunks_added += of_repository.chunks_added;
@@ -429,46 +431,41 @@ impl Service {
         Ok(report)
     }
 
-    /// Brings the commit messages of the repositories whose roots a request names up to date. A repository that git
-    /// cannot read is listed as skipped.
-    fn index_commits(
-        &self,
-        request: &IndexRequest,
-        bounds: &Bounds,
-        now: Timestamp,
-        go_on: &(dyn Fn() -> bool + Sync),
-    ) -> Result<Vec<IndexReport>> {
-        let roots = request.paths.iter().filter_map(|path| std::fs::canonicalize(path).ok());
-        let repositories: Vec<_> = roots.filter_map(|root| repository_at(&root)).collect();
-        // Worktrees have the same messages.
-        let mut met = HashSet::new();
-        let repositories = repositories.into_iter().filter(|one| met.insert(one.identity.clone()));
-        let mut reports = Vec::new();
-        for repository in repositories {
-            let series = commits::series(
-                &repository,
-                request.collection.clone(),
-                request.scope,
-                request.owner.clone(),
-            );
-            let most = self.engine().settings().index_commits;
-            reports.push(match commits::read(&repository, most, &series.prefix) {
-                Ok(documents) => {
-                    let commits = documents.len();
-                    let report =
-                        self.engine().put_series(&bounds.visibility(), &series, documents, now, go_on)?;
-                    IndexReport { commits, ..report }
-                }
-                Err(skipped) => IndexReport { skipped: vec![skipped], ..IndexReport::default() },
-            });
-        }
-        Ok(reports)
-    }
-
     /// Does the maintenance that answers do not wait for. Returns whether it wrote to the indexes.
     pub fn maintain(&self, now: Timestamp) -> Result<bool> {
         Ok(self.engine().maintain(now)?)
     }
+}
+
+/// Brings the commit messages of the repositories whose roots a request names up to date. A repository that git
+/// cannot read is listed as skipped.
+fn index_commits(
+    engine: &Engine,
+    request: &IndexRequest,
+    bounds: &Bounds,
+    now: Timestamp,
+    go_on: &(dyn Fn() -> bool + Sync),
+) -> Result<Vec<IndexReport>> {
+    let roots = request.paths.iter().filter_map(|path| std::fs::canonicalize(path).ok());
+    let repositories: Vec<_> = roots.filter_map(|root| repository_at(&root)).collect();
+    // Worktrees have the same messages.
+    let mut met = HashSet::new();
+    let repositories = repositories.into_iter().filter(|one| met.insert(one.identity.clone()));
+    let mut reports = Vec::new();
+    for repository in repositories {
+        let series =
+            commits::series(&repository, request.collection.clone(), request.scope, request.owner.clone());
+        let most = engine.settings().index_commits;
+        reports.push(match commits::read(&repository, most, &series.prefix) {
+            Ok(documents) => {
+                let commits = documents.len();
+                let report = engine.put_series(&bounds.visibility(), &series, documents, now, go_on)?;
+                IndexReport { commits, ..report }
+            }
+            Err(skipped) => IndexReport { skipped: vec![skipped], ..IndexReport::default() },
+        });
+    }
+    Ok(reports)
 }
 
 #[cfg(test)]
